@@ -120,6 +120,9 @@ describe('an API key', () => {
     const listed = await stack.call('GET', '/v1/api-keys?limit=100', { token: bob.token });
     expect((listed.body as { data: Key[] }).data).toEqual([]);
     expect((await stack.call('GET', `/v1/api-keys?userId=${ada.id}`, { token: bob.token })).status).toBe(403);
+    expect((await stack.call('DELETE', path, { token: ada.token })).status).toBe(204);
+    const afterwards = [bob, ada, admin].map(({ token }) => stack.call('GET', path, { token }));
+    expect((await Promise.all(afterwards)).map(({ status }) => status)).toEqual([404, 410, 410]);
   });
 
   it('may be listed and revoked by an administrator, who can neither change nor rotate it', async () => {

@@ -68,6 +68,10 @@ describe('a webhook', () => {
       disabledReason: 'owner',
     });
     expect((await call('DELETE', path, ada)).status).toBe(204);
+    for (const at of [path, `${path}/deliveries`]) {
+      const afterwards = await Promise.all([bob, ada, admin].map((account) => call('GET', at, account)));
+      expect(afterwards.map(({ status }) => status)).toEqual([404, 410, 410]);
+    }
   });
 
   it('is changed under its version, and leaves a tombstone', async () => {

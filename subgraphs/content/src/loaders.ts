@@ -1,6 +1,7 @@
 /** The batched reads of one request, each limited to what the caller may see. */
-import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/loading/loaders';
+import { createLoadersByArguments } from '@trestle/chassis/loading/loaders';
 import { createLookup } from '@trestle/chassis/loading/lookup';
+import { createWasDeleted } from '@trestle/chassis/loading/tombstones';
 import { type WindowArguments, parseWindow } from '@trestle/chassis/paging/window';
 import type { RequestContext } from '@trestle/chassis/request/context';
 import { isJobOf } from '@trestle/chassis/jobs/job-kinds';
@@ -59,8 +60,8 @@ function createLookups(
   { posts, comments, videos, channels, messages, jobs, findDeleted }: ContentStores,
   caller: RequestContext['caller'],
 ) {
-  const tombstones = createRowLoader(findDeleted, ({ id }) => id);
-  const wasDeleted = async (id: string) => (await tombstones.load(id)) !== null;
+  const wasDeletedFor = createWasDeleted(findDeleted);
+  const wasDeleted = wasDeletedFor('all');
   const ofPosts = { filter: {}, visibility: postVisibility(caller) };
   const ofVideos = { filter: {}, visibility: videoVisibility(caller) };
   /** Channels and messages do not exist for anonymous callers. */
@@ -70,11 +71,19 @@ function createLookups(
 
   const ofJobs = { filter: {}, visibility: contentJobVisibility(caller) };
 
+  const wasPostDeleted = wasDeletedFor(ofPosts.visibility);
+  const wasVideoDeleted = wasDeletedFor(ofVideos.visibility);
+
   return {
     job: createLookup({ noun: 'job', isId: isJobOf('content'), load: (ids) => jobs.findByIds(ids, ofJobs) }),
-    post: createLookup({ noun: 'post', isId: hasPrefix('pst'), load: (ids) => posts.findByIds(ids, ofPosts), wasDeleted }),
+    post: createLookup({ noun: 'post', isId: hasPrefix('pst'), load: (ids) => posts.findByIds(ids, ofPosts), wasDeleted: wasPostDeleted }),
     comment: createLookup({ noun: 'comment', isId: hasPrefix('cmt'), load: (ids) => comments.findByIds(ids, ofPosts), wasDeleted }),
-    video: createLookup({ noun: 'video', isId: hasPrefix('vid'), load: (ids) => videos.findByIds(ids, ofVideos), wasDeleted }),
+    video: createLookup({
+      noun: 'video',
+      isId: hasPrefix('vid'),
+      load: (ids) => videos.findByIds(ids, ofVideos),
+      wasDeleted: wasVideoDeleted,
+    }),
     channel: createLookup({ noun: 'channel', isId: hasPrefix('chn'), load: loadChannels, wasDeleted }),
     message: createLookup({ noun: 'message', isId: hasPrefix('msg'), load: loadMessages, wasDeleted }),
   };

@@ -112,6 +112,29 @@ describe.each(kinds)('%s', (kind) => {
   });
 });
 
+describe.each(['Post', 'Video'] as const)('%s that was never published', (kind) => {
+  const field = kind.toLowerCase();
+  const unpublished = {
+    Post: async () => (await content.createPost('usr_owner', { status: 'DRAFT' })).id,
+    async Video() {
+      const video = { id: content.createId('vid'), ownerId: 'usr_owner', title: 'T', status: 'UPLOADED' } as const;
+      return (await content.prisma.video.create({ data: video })).id;
+    },
+  };
+
+  it('is GONE after its deletion for callers who could see it only', async () => {
+    const id = await unpublished[kind]();
+    expect(await mutate('owner', `delete${kind}(id: "${id}")`)).toBe(true);
+    const codeFor = async (caller?: ReturnType<typeof callerOf>) =>
+      (await content.run(`{ ${field}(id: "${id}") { id } }`, { ...(caller && { caller }) })).codes[field];
+    expect(await codeFor(callerOf('usr_owner'))).toBe('GONE');
+    expect(await codeFor(callerOf('usr_admin', 'ADMIN'))).toBe('GONE');
+    expect([await codeFor(callerOf('usr_other')), await codeFor()]).toEqual([undefined, undefined]);
+    expect(await mutate('other', `update${kind}(id: "${id}", input: { title: "New" }) { id }`)).toBe('NOT_FOUND');
+    expect(await mutate('other', `createComment(input: { postId: "${id}", body: "Hi" }) { id }`)).toBe('NOT_FOUND');
+  });
+});
+
 describe('a post', () => {
   const create = (input: string) => `createPost(input: ${input}) { status tags version author { id } }`;
 

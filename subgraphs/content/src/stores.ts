@@ -4,7 +4,8 @@ import type { TransactJobs } from '@trestle/chassis/jobs/job-work';
 import { type JobStore, createJobStore } from '@trestle/chassis/jobs/job-store';
 import { type Corrections, createCorrections } from '@trestle/chassis/search/corrections';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
-import type { FindDeleted, StoreOptions } from '@trestle/chassis/stores/row-store';
+import type { FindDeleted } from '@trestle/chassis/loading/tombstones';
+import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ChannelStore, createChannelStore } from './channel/store.ts';
 import { type CommentStore, createCommentStore } from './comment/store.ts';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -50,7 +51,8 @@ export function openPrisma({ adapter }: Pick<Database, 'adapter'>): PrismaClient
 }
 
 function createContentStores(options: StoreOptions<Prisma.TransactionClient>): ContentStores {
-  const findDeleted: FindDeleted = (ids) => options.prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true } });
+  const findDeleted: FindDeleted = (ids) =>
+    options.prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true, ownerId: true } });
   const withTombstones = { ...options, findDeleted };
   return {
     posts: createPostStore(withTombstones),

@@ -6,7 +6,7 @@ import { createRowLoader } from './loaders.ts';
 export interface Lookup<Row> {
   /** Returns the resource, or null where there is none that the caller may see. */
   find(id: string): Promise<Row | null>;
-  /** Like `find`; throws GONE if it was deleted. That a resource existed is not a secret, even of a hidden one (contract §2). */
+  /** Like `find`; throws GONE if it was deleted and the caller could see it (contract §2, §3). */
   findOrGone(id: string): Promise<Row | null>;
   /** Like `findOrGone`; throws NOT_FOUND if there is none. */
   need(id: string): Promise<Row>;
@@ -21,7 +21,7 @@ export interface LookupOptions<Row> {
   /** Whether a string can be an id of this type; other strings never reach the database. */
   readonly isId: (id: string) => boolean;
   readonly load: (ids: readonly string[]) => Promise<readonly Row[]>;
-  /** Resolves with whether the resource with this id was deleted. Absent where nothing is ever deleted. */
+  /** Resolves with whether a resource with this id was deleted that the caller could see. Absent where nothing is ever deleted. */
   readonly wasDeleted?: (id: string) => Promise<boolean>;
 }
 

@@ -2,6 +2,7 @@
 import DataLoader from 'dataloader';
 import type { Sql, SqlClient } from '../database/sql.ts';
 import { type Total, createGroupLoader, createTotalLoader } from '../loading/loaders.ts';
+import type { FindDeleted } from '../loading/tombstones.ts';
 import { type Connection, toConnection } from '../paging/connection.ts';
 import { type RowSet, countRows, countRowsBy, selectByIds, selectPage, selectPages } from '../paging/page-query.ts';
 import { type Sorting, type Window, type WindowArguments, parseWindow } from '../paging/window.ts';
@@ -15,9 +16,6 @@ export interface StoreOptions<Client> {
   readonly createId: CreateId;
   readonly clock: Clock;
 }
-
-/** Returns the tombstones with these ids: those of resources that were deleted (contract §2). */
-export type FindDeleted = (ids: readonly string[]) => Promise<readonly { readonly id: string }[]>;
 
 /** What a store is built on whose resources can be deleted. */
 export interface DeletingStoreOptions<Client> extends StoreOptions<Client> {

@@ -1,4 +1,5 @@
 /** The mutations of comments: rules first, then one write. Errors come in the same order as for posts. */
+import { couldSee } from '@trestle/chassis/loading/tombstones';
 import { requireCaller } from '@trestle/chassis/request/context';
 import { gone, notFound } from '@trestle/chassis/request/faults';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
@@ -43,5 +44,6 @@ export async function deleteComment({ id, expectedVersions }: MutationDeleteComm
 async function needPost({ posts, findDeleted }: ContentStores, id: string, visibility: Visibility): Promise<void> {
   const isPostId = hasPrefix('pst')(id);
   if (isPostId && (await posts.findByIds([id], { filter: {}, visibility })).length > 0) return;
-  throw isPostId && (await findDeleted([id])).length > 0 ? gone('post', id) : notFound('post', id);
+  const [tombstone] = isPostId ? await findDeleted([id]) : [];
+  throw tombstone && couldSee(visibility, tombstone) ? gone('post', id) : notFound('post', id);
 }

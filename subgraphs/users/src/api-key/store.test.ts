@@ -173,7 +173,7 @@ describe('a deleted API key', () => {
     expect(await stores.apiKeys.delete(key.id, [1])).toBe(user.id);
     expect(await use(hash)).toBeUndefined();
     expect(await eventsOf(user.id)).toEqual([{ sessionId: key.id }]);
-    expect(await stores.users.findDeleted([key.id])).toEqual([{ id: key.id }]);
+    expect(await stores.users.findDeleted([key.id])).toEqual([{ id: key.id, ownerId: user.id }]);
     await expect(stores.apiKeys.delete(key.id, undefined)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(stores.apiKeys.update(key.id, { name: 'x' }, { expectedVersions: undefined })).rejects.toMatchObject({ code: 'GONE' });
   });
@@ -200,7 +200,7 @@ describe('a sweep', () => {
     const ids = [old.key.id, young.key.id, endless.key.id];
     const left = await stores.apiKeys.findByIds(ids, { visibility: { all: true } });
     expect(left.map(({ id }) => id).sort()).toEqual([young.key.id, endless.key.id].sort());
-    expect(await stores.users.findDeleted(ids)).toEqual([{ id: old.key.id }]);
+    expect(await stores.users.findDeleted(ids)).toEqual([{ id: old.key.id, ownerId: old.user.id }]);
   });
 });
 

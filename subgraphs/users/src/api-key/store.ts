@@ -162,9 +162,9 @@ function removeExpired(prisma: UserClient, { condition, limit, now }: ExpiredKey
     WITH gone AS (
       DELETE FROM "api_keys" WHERE "id" IN (
         SELECT "id" FROM "api_keys" WHERE ${condition} ORDER BY "expiresAt", "id" LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
-      ) RETURNING "id"
+      ) RETURNING "id", "userId"
     )
-    INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${now}::timestamptz FROM gone`;
+    INSERT INTO "tombstones" ("id", "ownerId", "deletedAt") SELECT "id", "userId", ${now}::timestamptz FROM gone`;
 }
 
 interface Use {
@@ -226,7 +226,7 @@ interface Removal {
 async function remove(prisma: UserClient, { id, version, now }: Removal): Promise<string | undefined> {
   const [deleted] = await prisma.$queryRaw<{ userId: string }[]>`
     WITH gone AS (DELETE FROM "api_keys" WHERE "id" = ${id} ${whereVersion(version?.in)} RETURNING "id", "userId"),
-      tombstone AS (INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${now}::timestamptz FROM gone)
+      tombstone AS (INSERT INTO "tombstones" ("id", "ownerId", "deletedAt") SELECT "id", "userId", ${now}::timestamptz FROM gone)
     SELECT "userId" FROM gone`;
   return deleted?.userId;
 }

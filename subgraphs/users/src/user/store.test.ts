@@ -99,7 +99,7 @@ describe('a write of an account', () => {
     await expect(users.delete(id, undefined)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(users.update(id, { name: 'X' }, { expectedVersions: undefined })).rejects.toMatchObject({ code: 'GONE' });
     await expect(users.update('usr_never', { name: 'X' }, { expectedVersions: undefined })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await users.findDeleted([id, 'usr_never'])).toEqual([{ id }]);
+    expect(await users.findDeleted([id, 'usr_never'])).toEqual([{ id, ownerId: null }]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Accounts in PostgreSQL. Every write is one statement, so that it happens completely or not at all. */
 import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
 import { type Sql, containing, given, join, name, sql } from '@trestle/chassis/database/sql';
+import type { FindDeleted } from '@trestle/chassis/loading/tombstones';
 import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import { MAX_PAGE_SIZE, type Sorting, type WindowArguments } from '@trestle/chassis/paging/window';
 import { createGuardedDelete, createGuardedUpdate, explainMiss } from '@trestle/chassis/stores/guarded-writes';
@@ -49,8 +50,8 @@ export type UserStore = ReturnType<typeof createUserStore>;
 
 export function createUserStore({ prisma, createId, clock }: StoreOptions<UserClient>) {
   const rows = createRowStore<User, UserFilter, UserOrderField>({ prisma, sorting: USER_SORTING, rowsOf });
-  const findDeleted = (ids: readonly string[]): Promise<{ id: string }[]> =>
-    prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true } });
+  const findDeleted: FindDeleted = (ids) =>
+    prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true, ownerId: true } });
   const resource = { noun: 'account', find: (where: Prisma.UserWhereInput) => prisma.user.findMany({ where }), findDeleted };
 
   return {
