@@ -98,6 +98,23 @@ describe('POST /v1/api-keys', () => {
   });
 });
 
+describe('createApiKey', () => {
+  it('creates one key for an Idempotency-Key: a repetition is CONFLICT, and other arguments are refused', async () => {
+    const codes = async (name: string) => {
+      const query = `mutation { createApiKey(input: { name: "${name}", scopes: ["orders:read"] }) { secret apiKey { id } } }`;
+      const headers = { 'idempotency-key': 'made-once' };
+      const { body } = await request(`${stack.gateway}/graphql`, { method: 'POST', token: admin.token, headers, body: { query } });
+      return (body as { errors?: { extensions: { code: string } }[] }).errors?.map(({ extensions }) => extensions.code);
+    };
+    expect([await codes('Once'), await codes('Once'), await codes('Twice')]).toEqual([
+      undefined,
+      ['CONFLICT'],
+      ['BUSINESS_RULE_VIOLATION'],
+    ]);
+    expect(await stack.sql('users', `SELECT FROM api_keys WHERE "userId" = $1 AND name IN ('Once', 'Twice')`, [admin.id])).toHaveLength(1);
+  });
+});
+
 describe('an API key', () => {
   it('acts as its account at the bridge and the gateway, and notes its last use', async () => {
     const { secret, path } = await create(ada);

@@ -1,6 +1,6 @@
 /** What accounts do with their webhooks by REST and GraphQL (contract §4). */
 import { describe, expect, it } from '@jest/globals';
-import type { Reply } from '../../stack/client.ts';
+import { type Reply, request } from '../../stack/client.ts';
 import { type Webhook, ada, admin, bob, call, create, stack, useWebhooks } from './webhook-system.ts';
 
 useWebhooks();
@@ -43,6 +43,21 @@ describe('POST /v1/webhooks', () => {
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(replies.filter(({ status }) => status === 422)).toHaveLength(5);
     expect((await call('DELETE', `/v1/users/${crowd.id}`, crowd)).status).toBe(204);
+  });
+});
+
+describe('createWebhook', () => {
+  it('creates one webhook for an Idempotency-Key: a repetition is CONFLICT', async () => {
+    const send = async () => {
+      const query = 'mutation { createWebhook(input: { name: "Once", url: "http://127.0.0.1:9/once" }) { secret } }';
+      const headers = { 'idempotency-key': 'made-once' };
+      const { body } = await request(`${stack.gateway}/graphql`, { method: 'POST', token: ada.token, headers, body: { query } });
+      return (body as { errors?: { extensions: { code: string } }[] }).errors?.[0]?.extensions.code;
+    };
+    expect([await send(), await send()]).toEqual([undefined, 'CONFLICT']);
+    expect(await stack.sql('users', `SELECT FROM webhooks WHERE name = 'Once'`)).toHaveLength(1);
+    const kept = await stack.sql<{ text: string }>('users', 'SELECT k::text AS text FROM idempotency_keys k');
+    expect(JSON.stringify(kept)).not.toContain('whsec_');
   });
 });
 

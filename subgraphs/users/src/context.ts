@@ -1,7 +1,7 @@
 /** What the resolvers of the users subgraph work with. */
 import type { RequestContext } from '@trestle/chassis/request/context';
 import { type StoreContext, createStoreContext } from '@trestle/chassis/stores/context';
-import type { Idempotency } from '@trestle/chassis/stores/idempotency';
+import type { Idempotency, MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { JobControl } from '@trestle/chassis/jobs/job-control';
 import type { Clock } from '@trestle/chassis/values/clock';
 import type { CreateId } from '@trestle/chassis/values/ids';
@@ -60,4 +60,16 @@ export function createUsersContext(
   dependencies: UsersDependencies,
 ): UsersContext {
   return Object.assign(createStoreContext(request, { idempotency, createLoaders: createUsersLoaders }), dependencies);
+}
+
+/**
+ * Runs a write that makes a secret in one transaction; with an Idempotency-Key, once. A repetition throws CONFLICT: the secret is not stored,
+ * so that it cannot be returned again.
+ */
+export function writeWithSecret<Row>(
+  { idempotency, transact, write }: UsersContext,
+  call: MutationCall,
+  work: (stores: UsersStores) => Promise<Row>,
+): Promise<Row> {
+  return idempotency ? write({ ...call, hasSecret: true }, work) : transact(work);
 }

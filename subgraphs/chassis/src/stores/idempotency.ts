@@ -28,6 +28,8 @@ export interface IdempotencyOptions<Client extends SqlClient, Stores> {
 export interface MutationCall {
   readonly args: object;
   readonly info: Pick<GraphQLResolveInfo, 'fieldName' | 'path'>;
+  /** Whether the result has a secret besides the row, which is shown once and stored nowhere: a repetition cannot return it. */
+  readonly hasSecret?: boolean;
 }
 
 /** The part of a request that decides whether a write is a repetition. */
@@ -40,8 +42,8 @@ export interface Idempotency<Stores> {
   /**
    * Runs `write`. With a key, runs it once: every repetition within 24 hours returns the row that the first one wrote, as it was then.
    * Only successful writes are stored. `expectedVersions` may differ in a repetition, since a replay comes before preconditions.
-   * Throws CONFLICT while another request with the key is in flight, BUSINESS_RULE_VIOLATION for a key that was used with other
-   * arguments, and what `write` throws.
+   * Throws CONFLICT while another request with the key is in flight, and for a repetition of a write that has made a secret;
+   * BUSINESS_RULE_VIOLATION for a key that was used with other arguments; and what `write` throws.
    */
   readonly once: <Row>(request: IdempotentRequest, call: MutationCall, write: (stores: Stores) => Promise<Row>) => Promise<Row>;
   /** Deletes keys that are older than 24 hours in batches; resolves when there are none. */
@@ -68,6 +70,8 @@ export function createIdempotency<Client extends SqlClient, Stores>({
         const stored = await claim(transaction, { keyHash, oldest: oldest() });
         if (stored && stored.fingerprint !== fingerprint)
           throw fail('BUSINESS_RULE_VIOLATION', 'The Idempotency-Key was used for another request. Use a new key for each request.');
+        if (stored && call.hasSecret)
+          throw fail('CONFLICT', 'The first request with this Idempotency-Key succeeded. Its secret is not shown again.');
         if (stored) {
           idempotency.replayed = true;
           return fromJson(stored.result) as Row;

@@ -1,8 +1,9 @@
-/** The mutations of API keys: rules first, then one transaction. Secrets are not stored, so that no mutation is repeated for an Idempotency-Key. */
+/** The mutations of API keys: rules first, then one transaction. Secrets are not stored, so that no mutation returns one again. */
 import { requireCaller } from '@trestle/chassis/request/context';
+import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { Caller } from '@trestle/identity';
 import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
-import type { UsersContext } from '../context.ts';
+import { type UsersContext, writeWithSecret } from '../context.ts';
 import type {
   MutationCreateApiKeyArgs,
   MutationRevokeApiKeyArgs,
@@ -23,12 +24,16 @@ import {
 } from './rules.ts';
 import type { HashedKey } from './store.ts';
 
-/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
-export async function createApiKey({ input }: MutationCreateApiKeyArgs, context: UsersContext): Promise<CreatedApiKey> {
+/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR, BUSINESS_RULE_VIOLATION, or CONFLICT for a repetition. */
+export async function createApiKey(
+  args: MutationCreateApiKeyArgs,
+  context: UsersContext,
+  info: MutationCall['info'],
+): Promise<CreatedApiKey> {
   const caller = allowManaging(requireCaller(context));
-  const key = parseNewApiKey(caller, input, context.clock());
+  const key = parseNewApiKey(caller, args.input, context.clock());
   const { secret, hashed } = generate(context);
-  const apiKey = await context.transact(async ({ apiKeys, securityEvents }) => {
+  const apiKey = await writeWithSecret(context, { args, info }, async ({ apiKeys, securityEvents }) => {
     const created = await apiKeys.create({ ...key, ...hashed });
     await securityEvents.record({ type: 'API_KEY_CREATED', userId: key.userId, subject: created.id, client: toSessionClient(context) });
     return created;

@@ -18,7 +18,7 @@ export const apiKeyResolvers: Resolvers = {
     },
   },
   Mutation: {
-    createApiKey: (_, args, context) => createApiKey(args, context),
+    createApiKey: (_, args, context, info) => createApiKey(args, context, info),
     updateApiKey: (_, args, context) => updateApiKey(args, context),
     rotateApiKey: (_, args, context) => rotateApiKey(args, context),
     revokeApiKey: (_, args, context) => revokeApiKey(args, context),

@@ -1,8 +1,9 @@
-/** The mutations of webhooks: rules first, then one write. Secrets are not stored in clear, so that no creation is repeated for an Idempotency-Key. */
+/** The mutations of webhooks: rules first, then one write. Secrets are not stored in clear, so that no mutation returns one again. */
 import { requireCaller } from '@trestle/chassis/request/context';
 import { notFound } from '@trestle/chassis/request/faults';
+import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import { rejectFaults } from '@trestle/schema/errors';
-import type { UsersContext } from '../context.ts';
+import { type UsersContext, writeWithSecret } from '../context.ts';
 import type { Delivery } from '../delivery/rules.ts';
 import type { ReplayResult } from '../delivery/store.ts';
 import type {
@@ -28,13 +29,18 @@ import {
 /** The most events that one replay sends again. */
 const MAX_REPLAYED = 1000;
 
-/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
-export async function createWebhook({ input }: MutationCreateWebhookArgs, context: UsersContext): Promise<CreatedWebhook> {
+/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR, BUSINESS_RULE_VIOLATION, or CONFLICT for a repetition. */
+export async function createWebhook(
+  args: MutationCreateWebhookArgs,
+  context: UsersContext,
+  info: MutationCall['info'],
+): Promise<CreatedWebhook> {
   const caller = allowManaging(requireCaller(context));
-  const webhook = parseNewWebhook(caller, input, context.webhooks.addressRule);
+  const input = parseNewWebhook(caller, args.input, context.webhooks.addressRule);
   const id = context.createId('whk');
   const { secret, encrypted } = context.webhooks.secrets.create(id);
-  return { secret, webhook: await context.transact(({ webhooks }) => webhooks.create({ ...webhook, id, encrypted })) };
+  const webhook = await writeWithSecret(context, { args, info }, ({ webhooks }) => webhooks.create({ ...input, id, encrypted }));
+  return { secret, webhook };
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or PRECONDITION_FAILED. */

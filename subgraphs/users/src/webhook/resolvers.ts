@@ -26,7 +26,7 @@ export const webhookResolvers: Resolvers = {
     },
   },
   Mutation: {
-    createWebhook: (_, args, context) => createWebhook(args, context),
+    createWebhook: (_, args, context, info) => createWebhook(args, context, info),
     updateWebhook: (_, args, context) => updateWebhook(args, context),
     deleteWebhook: (_, args, context) => deleteWebhook(args, context),
     rotateWebhookSecret: (_, args, context) => rotateWebhookSecret(args, context),
