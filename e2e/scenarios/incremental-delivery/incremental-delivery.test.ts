@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWsClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { request, until } from '../../stack/client.ts';
+import { readMetric, request, until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 
 const HAMBURG = { code: 'HAM', name: 'Hamburg' };
@@ -190,4 +190,32 @@ describe('a deferred fragment', () => {
 
 it('@stream is accepted and has no effect', async () => {
   expect((await federation.ask('{ harbours @stream(initialCount: 1) { code name } }')).body).toEqual({ data: FIRST });
+});
+
+describe('a client that disconnects before its first result', () => {
+  it('leaves no queue behind, and does not end the compression of later responses', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'multipart/mixed;deferSpec=20220824', 'accept-encoding': 'gzip' };
+    let arrived = 0;
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    federation.intercept = async () => {
+      arrived++;
+      await held;
+    };
+    // More than the encoders that may be open at once.
+    const clients = Array.from({ length: 80 }, (_, i) => {
+      const client = post(federation.url, { method: 'POST', headers });
+      client.on('error', () => undefined).end(JSON.stringify({ query: `query Left${String(i)} { harbours { code } }` }));
+      return client;
+    });
+    await until(() => Promise.resolve(arrived === 80));
+    for (const client of clients) client.destroy();
+    answer();
+    await until(async () => (await readMetric(federation.gateway.url, 'trestle_send_buffer_clients')) === 0);
+    const client = post(federation.url, { method: 'POST', headers });
+    client.end(JSON.stringify({ query: QUERY }));
+    const [response] = (await once(client, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.headers['content-encoding']).toBe('gzip');
+  });
 });

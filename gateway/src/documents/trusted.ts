@@ -69,11 +69,17 @@ function toClient({ name, version, documents }: Readonly<Record<string, unknown>
     return [id, text];
   });
   return {
-    name: typeof name === 'string' ? name : undefined,
-    version: typeof version === 'string' ? version : undefined,
+    name: readName(name, 'name'),
+    version: readName(version, 'version'),
     byId: new Map(entries),
     texts: new Set(entries.map(([, text]) => text)),
   };
+}
+
+/** Throws for another type: documents of one client or version would be those of all. */
+function readName(value: unknown, member: string): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+  throw new Error(`the ${member} of a client must be a string`);
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -93,6 +93,8 @@ describe('WrittenEvent', () => {
     event.setBody('{"data":null}');
     const { bytes, length, release, caching } = event.toResult();
     expect([bytes.toString('utf8', 0, length), release, caching]).toEqual(['{"data":null}', undefined, undefined]);
+    // Another request may have the bytes then.
+    expect(() => event.readBody()).toThrow('has been sent');
     expect(result.released()).toBe(1);
   });
 

@@ -95,8 +95,12 @@ export class WrittenEvent extends ArrivedEvent implements ResponseEvent {
   }
 
   get readBody(): () => string {
-    const { bytes, length } = this.#result;
-    return () => bytes.toString('utf8', 0, length);
+    return () => {
+      // Another request may have the bytes then.
+      if (this.#hasEnded) throw new TypeError('The result has been sent');
+      const { bytes, length } = this.#result;
+      return bytes.toString('utf8', 0, length);
+    };
   }
 
   get setBody(): (json: string) => void {

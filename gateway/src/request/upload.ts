@@ -27,7 +27,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Returns the files in the variables of these names; undefined when there are none. */
 export function findFiles(values: Values, names: readonly string[]): FileMap | undefined {
-  const map: Record<string, string[]> = {};
+  // Without members of its own, because the name of a part may be that of any.
+  const map = Object.create(null) as Record<string, string[]>;
   const visit = (value: unknown, path: string) => {
     if (value instanceof FilePlaceholder) (map[value.name] ??= []).push(path);
     else if (typeof value === 'object' && value !== null) for (const [key, each] of Object.entries(value)) visit(each, `${path}.${key}`);

@@ -46,6 +46,8 @@ const REQUEST_HEADERS = [
   'apollo-require-preflight',
   'apollographql-client-name',
   'apollographql-client-version',
+  'graphql-client-name',
+  'graphql-client-version',
   'traceparent',
   'tracestate',
   'Trestle-Cost',
@@ -55,6 +57,8 @@ const REQUEST_HEADERS = [
   'Upload-Length',
   'Upload-Metadata',
   'Upload-Offset',
+  'x-graphql-client-name',
+  'x-graphql-client-version',
   'X-GraphQL-Event-Stream-Token',
 ];
 

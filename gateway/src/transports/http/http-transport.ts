@@ -176,6 +176,12 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
   runOperation(admitted, { parameters, upload, subscriber, incremental: incremental?.spec }, (result) => {
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
+      // What is opened for a client that has disconnected would never be closed.
+      if (exchange.response.destroyed && !subscriber) {
+        result.release?.();
+        abandon(exchange);
+        return;
+      }
       if (incremental && (result.rest || isPart(result))) {
         const openEncoder = () => exchange.compression.openParts(exchange.request.headers['accept-encoding']);
         const { format } = incremental;

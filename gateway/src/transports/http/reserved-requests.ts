@@ -11,13 +11,14 @@ import { readBody } from './body.ts';
 import { chooseStreamFormat } from './negotiation.ts';
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
+const TOKEN_PARAMETER = /[?&]token=/;
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const MAX_ID_LENGTH = 200;
 
 /** Returns whether a request belongs to this mode. */
 export function isReservedRequest(request: IncomingMessage, search: string): boolean {
-  return isReservation(request) || request.headers[TOKEN_HEADER] !== undefined || search.includes('token=');
+  return isReservation(request) || request.headers[TOKEN_HEADER] !== undefined || TOKEN_PARAMETER.test(search);
 }
 
 /** Handles a request of this mode. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR, and what {@link ReservedStreams} throws. */
