@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { renderError } from '../pipeline/render-error.ts';
-import { readBytes } from './read-bytes.ts';
-import { sendResponse } from './send-response.ts';
+import { renderError } from './render-error.ts';
+import { readBytes } from '../http/read-bytes.ts';
+import { sendResponse } from '../http/send-response.ts';
 
 const LIMIT = 1024 * 1024;
 
