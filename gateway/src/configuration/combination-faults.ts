@@ -9,7 +9,7 @@ const RECORDED_TOKENS = 'must not name a header of authentication.tokenSources: 
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
-const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: a mutation changes the cache of one of them only';
+const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: it is in the memory of each, and untested there with Redis';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 

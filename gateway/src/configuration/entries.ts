@@ -153,7 +153,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     otherwise: 'API keys are refused',
   }),
   SIGN_IN_FIELDS: atStart('authentication.signInFields', 'Mutations that ignore an invalid credential, because they sign a client in.'),
-  POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON), read again when this file changes.', {
+  POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON), read again when the configuration file changes.', {
     otherwise: 'no policy holds',
   }),
   RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
@@ -241,7 +241,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SLOW_CONSUMER_TOTAL_BYTES: atStart('subscriptions.slowConsumer.totalBytes', 'Bytes that are kept for all clients.'),
   SUBSCRIPTION_RECONNECT_MS: atStart(
     'subscriptions.reconnectMs',
-    'How long a lost connection to a subgraph is tried again before its subscriptions end.',
+    'How long a lost connection to a subgraph with the resume extension is tried again. Subscriptions of other subgraphs end at once.',
   ),
   EXTENSIONS_FILE: atStart('extensions.file', 'A JavaScript module with extensions.'),
   EXTENSION_TIMEOUT_MS: atStart(
