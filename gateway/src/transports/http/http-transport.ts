@@ -177,7 +177,7 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
       // What is opened for a client that has disconnected would never be closed.
-      if (exchange.response.destroyed && !subscriber) {
+      if (exchange.response.destroyed) {
         result.release?.();
         abandon(exchange);
         return;
