@@ -1,4 +1,5 @@
-/** Applies changes of the configuration file to the running process, as far as they can take effect without a restart. */
+/** Applies changes of the configuration files, and of the files of policies, to the running process, as far as they can take effect without a restart. */
+import { readFile } from 'node:fs/promises';
 import type { ProcessLog } from '@trestle/log';
 import type { Config, ProcessConfig } from './config.ts';
 import { ENTRIES } from './configuration/entries.ts';
@@ -23,7 +24,10 @@ interface RunningGraph {
   readonly apply: ((next: Config) => Promise<void>) | undefined;
 }
 
-/** Watches the configuration files. A changed file with faults is refused and logged, and all running settings stay. */
+/**
+ * Watches the configuration files and the files of policies, which are read with all settings again. A changed file with faults is refused and
+ * logged, and all running settings stay.
+ */
 export function watchConfigurations({ config, read, graphs, log }: ConfigurationWatchOptions): FileWatch {
   const files = new Map([config, ...config.graphs.map((graph) => graph.config)].map(({ configuration: { file, text } }) => [file, text]));
   const applyToGraphs = createApply(config, graphs);
@@ -48,11 +52,24 @@ export function watchConfigurations({ config, read, graphs, log }: Configuration
     // A module stays in the memory of Node.js once it was loaded.
     file === undefined || initial === undefined ? [] : [watchFile(file, { initial, read: readText, load, refuse })],
   );
+  for (const [file, initial] of findPolicyFiles(config, graphs))
+    watches.push(watchFile(file, { initial, read: (path) => readFile(path, 'utf8'), load, refuse }));
   return {
     stop: () => {
       for (const watch of watches) watch.stop();
     },
   };
+}
+
+/** Returns the files of the policies of those graphs that can apply changed ones, with their text. Graphs may share a file. */
+function findPolicyFiles({ graphs: started }: ProcessConfig, graphs: readonly RunningGraph[]): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const [i, { apply }] of graphs.entries()) {
+    const { env, POLICIES_FILE: policies } = started[i]?.config ?? {};
+    const file = env?.['POLICIES_FILE'];
+    if (apply && policies && file !== undefined) files.set(file, policies.source);
+  }
+  return files;
 }
 
 /** Returns the function that applies settings to all graphs, or to none when one refuses. It returns what takes effect at the next start. */

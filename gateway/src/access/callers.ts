@@ -17,7 +17,7 @@ export function createAccessOf(policies: Policies): AccessOf {
     if (!caller) return NO_ACCESS;
     const known = byCaller.get(caller);
     if (known) return known;
-    const access: Access = { isAuthenticated: true, scopes: caller.scopes, policies: policies(caller) };
+    const access: Access = { isAuthenticated: true, scopes: caller.scopes, policies: policies.findFor(caller) };
     const key = JSON.stringify([[...access.scopes].sort(), [...access.policies].sort()]);
     if (byRights.size >= MAX_KEPT) byRights.clear();
     const shared = byRights.get(key) ?? access;

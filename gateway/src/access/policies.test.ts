@@ -11,11 +11,11 @@ describe('readPolicies', () => {
   );
 
   it('returns the policies of which one rule holds for the caller', () => {
-    expect([...policies(callerWith('USER'))]).toEqual(['open']);
-    expect([...policies(callerWith('ADMIN'))]).toEqual(['open', 'staff', 'pay']);
-    expect([...policies(callerWith('USER', ['payments:write']))]).toEqual(['open']);
-    expect([...policies(callerWith('USER', ['payments:write', 'orders:read']))]).toEqual(['open', 'pay']);
-    expect(NO_POLICIES(callerWith('ADMIN')).size).toBe(0);
+    expect([...policies.findFor(callerWith('USER'))]).toEqual(['open']);
+    expect([...policies.findFor(callerWith('ADMIN'))]).toEqual(['open', 'staff', 'pay']);
+    expect([...policies.findFor(callerWith('USER', ['payments:write']))]).toEqual(['open']);
+    expect([...policies.findFor(callerWith('USER', ['payments:write', 'orders:read']))]).toEqual(['open', 'pay']);
+    expect(NO_POLICIES.findFor(callerWith('ADMIN')).size).toBe(0);
   });
 
   it.each([

@@ -7,13 +7,17 @@ interface PolicyRule {
   readonly scopes: readonly string[];
 }
 
-/** Returns the names of the policies that hold for a caller. */
-export type Policies = (caller: Caller) => ReadonlySet<string>;
+export interface Policies {
+  /** The text of their file. */
+  readonly source: string;
+  /** Returns the names of the policies that hold for a caller. */
+  readonly findFor: (caller: Caller) => ReadonlySet<string>;
+}
 
 const NONE: ReadonlySet<string> = new Set();
 
 /** No policy holds for anybody. */
-export const NO_POLICIES: Policies = () => NONE;
+export const NO_POLICIES: Policies = { source: '', findFor: () => NONE };
 
 const MAX_POLICIES = 1000;
 const MAX_RULES = 100;
@@ -29,7 +33,10 @@ export function readPolicies(text: string): Policies {
   const entries = Object.entries(json);
   if (entries.length > MAX_POLICIES) throw new Error(`must have at most ${String(MAX_POLICIES)} policies`);
   const policies = entries.map(([name, rules]) => ({ name, rules: readRules(name, rules) }));
-  return (caller) => new Set(policies.filter(({ rules }) => rules.some((rule) => holds(rule, caller))).map(({ name }) => name));
+  return {
+    source: text,
+    findFor: (caller) => new Set(policies.filter(({ rules }) => rules.some((rule) => holds(rule, caller))).map(({ name }) => name)),
+  };
 }
 
 function readRules(policy: string, value: unknown): PolicyRule[] {

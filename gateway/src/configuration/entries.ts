@@ -153,7 +153,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     otherwise: 'API keys are refused',
   }),
   SIGN_IN_FIELDS: atStart('authentication.signInFields', 'Mutations that ignore an invalid credential, because they sign a client in.'),
-  POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON), read again when the configuration file changes.', {
+  POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON). The file is watched.', {
     otherwise: 'no policy holds',
   }),
   RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
