@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AddressHealth, type Choice, MAX_EJECTION_MS, type Outcome } from './address-health.ts';
+import { AddressHealth, type Choice, MAX_EJECTION_MS } from './address-health.ts';
+import type { Outcome } from './outcome.ts';
 
 const create = (count: number, maxFailures = 3) => {
   let time = 0;

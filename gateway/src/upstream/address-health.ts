@@ -1,4 +1,5 @@
 /** Which of several addresses of a subgraph gets the next request, and which ones are left out because they fail. No I/O. */
+import type { Outcome } from './outcome.ts';
 
 export interface AddressHealthOptions {
   /** How many addresses there are: at least one. */
@@ -19,9 +20,6 @@ export interface Choice {
   /** Whether the request finds out if an ejected address works again. */
   readonly isProbe: boolean;
 }
-
-/** `unknown`: the request says nothing about the address, such as one that was aborted. */
-export type Outcome = 'success' | 'failure' | 'unknown';
 
 interface Address {
   readonly normal: Choice;

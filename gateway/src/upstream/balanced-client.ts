@@ -9,7 +9,8 @@ import type {
   ResponseHandler,
   UpstreamClient,
 } from '@trestle/http-client/upstream-client';
-import type { AddressHealth, Choice, Outcome } from './address-health.ts';
+import type { AddressHealth, Choice } from './address-health.ts';
+import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.ts';
 
 /** One address. */
 export interface ClientAddress<Body> {
@@ -20,9 +21,6 @@ export interface ClientAddress<Body> {
 
 /** How many addresses one request is sent to: more would multiply the load when all of them fail. */
 const MAX_ADDRESSES = 3;
-/** What a proxy answers when its server is gone. */
-const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
-const FAILURES: ReadonlySet<ClientErrorCode> = new Set(['UNREACHABLE', 'CONNECTION_LOST', 'TIMEOUT']);
 /** After a timeout there is no time left for another address. */
 const MOVABLE: ReadonlySet<ClientErrorCode> = new Set(['UNREACHABLE', 'CONNECTION_LOST', 'QUEUE_FULL']);
 
@@ -92,12 +90,12 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
   }
 
   onResponse(response: ClientResponse): void {
-    this.#end(GATEWAY_FAILURES.has(response.status) ? 'failure' : 'success');
+    this.#end(outcomeOfStatus(response.status));
     this.#handler.onResponse(response);
   }
 
   onFailure(error: ClientError): void {
-    this.#end(this.#blames(error) ? 'failure' : 'unknown');
+    this.#end(this.#toOutcome(error));
     if (!this.#mayMove(error) || !this.start()) this.#handler.onFailure(error);
   }
 
@@ -107,8 +105,8 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
   }
 
   /** An address that had only the time that another one has left did not fail by a timeout. */
-  #blames({ code }: ClientError): boolean {
-    return FAILURES.has(code) && (code !== 'TIMEOUT' || this.#tried.length === 1);
+  #toOutcome({ code }: ClientError): Outcome {
+    return code === 'TIMEOUT' && this.#tried.length > 1 ? 'unknown' : outcomeOfError(code);
   }
 
   /** As for a retry (RFC 9110 §9.2.2): a query when no byte of a response arrived, anything else only when nothing was sent. A stream is read once. */

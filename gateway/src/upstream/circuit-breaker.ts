@@ -2,7 +2,7 @@
 import { DEFAULT_TRAFFIC } from './traffic-settings.ts';
 
 export interface CircuitBreaker {
-  /** Returns whether a request may be sent now. The result of a request that may must be reported by `succeed` or `fail`. */
+  /** Returns whether a request may be sent now. Afterwards `succeed` or `fail` is called, unless its end says nothing about the subgraph. */
   allow(): boolean;
   succeed(): void;
   fail(): void;

@@ -8,6 +8,7 @@ import type { Measure, RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
+import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
 import {
@@ -143,12 +144,12 @@ class FetchAttempt implements ResponseHandler {
   }
 
   #respond(response: ClientResponse): void {
-    const { breaker, maxResponseBytes } = this.#target;
-    breaker.succeed();
+    const { maxResponseBytes } = this.#target;
+    this.#report(outcomeOfStatus(response.status));
     this.#request.onResponse?.(response);
     if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();
-    if (this.#request.isMutation) this.#forward(response);
-    if (this.#target.returned.length > 0) this.#return(response);
+    if (this.#request.isMutation) this.#noteForwarded(response);
+    if (this.#target.returned.length > 0) this.#noteReturned(response);
     const { status, bytes, bodyStart, bodyEnd } = response;
     const contentType = response.header('content-type');
     if (!isEncoded(response)) {
@@ -161,7 +162,7 @@ class FetchAttempt implements ResponseHandler {
   }
 
   onFailure(error: ClientError): void {
-    const { breaker, retries, onError } = this.#target;
+    const { retries, onError } = this.#target;
     const { failure } = this.#request.context.upload ?? {};
     if (failure === undefined && !error.isShared) onError(error.code);
     const cancelled = this.#findCancellation();
@@ -169,7 +170,7 @@ class FetchAttempt implements ResponseHandler {
       this.#fail(failure instanceof Error ? failure : (cancelled ?? error));
       return;
     }
-    if (!error.isShared) breaker.fail();
+    if (!error.isShared) this.#report(outcomeOfError(error.code));
     if (this.#isRetriable(error) && retries.take()) this.#retry(error.code === 'UNREACHABLE' ? UNREACHABLE_PAUSE_MS : 0);
     else this.#fail(error);
   }
@@ -186,11 +187,19 @@ class FetchAttempt implements ResponseHandler {
     else this.#fail(new Error(`HTTP ${String(status)}, ${contentType ?? 'no content type'}: not a GraphQL response`));
   }
 
-  #forward(response: ClientResponse): void {
+  #report(outcome: Outcome): void {
+    const { breaker } = this.#target;
+    if (outcome === 'success') breaker.succeed();
+    else if (outcome === 'failure') breaker.fail();
+  }
+
+  /** Adds to the fetch log the headers of a mutation's response that go back to the client. */
+  #noteForwarded(response: ClientResponse): void {
     for (const name of this.#target.forwardResponseHeaders) this.#request.context.fetchLog.forward(name, response.headerValues(name));
   }
 
-  #return(response: ClientResponse): void {
+  /** Adds to the fetch log the headers that rules return to the client. */
+  #noteReturned(response: ClientResponse): void {
     const { fetchLog } = this.#request.context;
     for (const { as, from, fallback } of this.#target.returned) {
       if (as === 'cache-control') {

@@ -104,6 +104,28 @@ describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) =>
     expect(requests).toBe(2);
   });
 
+  it.each([502, 503, 504])('opens the circuit of a subgraph that answers %i', async (status) => {
+    let requests = 0;
+    const url = await fixture.listen((_, response) => {
+      requests++;
+      response.writeHead(status).end();
+    });
+    const { fetch } = fixture.open(url, { limits: { breakerFailures: 2, breakerOpenMs: 600_000 } });
+    for (let i = 0; i < 5; i++) expect(await failure(fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(requests).toBe(2);
+  });
+
+  it('keeps the circuit closed after responses that are too large', async () => {
+    let requests = 0;
+    const url = await fixture.listen((_, response) => {
+      requests++;
+      response.setHeader('x-large', 'x'.repeat(100_000)).end();
+    });
+    const { fetch } = fixture.open(url, { limits: { breakerFailures: 2, breakerOpenMs: 600_000 } });
+    for (let i = 0; i < 5; i++) expect(await failure(fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(requests).toBe(5);
+  });
+
   it('opens no more connections than the subgraph may have', async () => {
     let open = 0;
     let most = 0;
