@@ -102,6 +102,13 @@ describe('readConfig with a configuration file', () => {
     expect((await read(`server: { callbackUrl: "${url}" }\n${text}`, options)).SUBSCRIPTION_CALLBACK_URL).toBe(url);
   });
 
+  it('refuses a response cache in memory with several workers, and takes one in Redis', async () => {
+    const options = { args: ['--supergraph', 's.graphql', '--auth', 'off', '--workers', '2'] };
+    await expect(read('responseCache: { store: memory }', options)).rejects.toThrow(/responseCache\.store.*must be redis or off/);
+    const text = 'responseCache: { store: redis }\nrateLimits: { redisUrl: "redis://127.0.0.1:1" }';
+    expect((await read(text, options)).responseCache.store).toBe('redis');
+  });
+
   it('names a missing key of tokens beside the faults of the file', async () => {
     await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
       /trestle\.yaml:1:1: nope: is unknown\n.*trestle\.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl/,

@@ -9,7 +9,7 @@ const RECORDED_TOKENS = 'must not name a header of authentication.tokenSources: 
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
-const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: it is in the memory of each, and untested there with Redis';
+const CACHE_NEEDS_ONE_WORKER = 'must be redis or off with several workers: memory would differ between them';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
@@ -54,7 +54,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   findUsageFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
-  if (values.RESPONSE_CACHE !== 'off' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
+  if (values.RESPONSE_CACHE === 'memory' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
 }
 
 function findExtensionFaults(

@@ -1,0 +1,57 @@
+/** Two workers that share results of queries in Redis. */
+import { Agent, request as send } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestRedis } from '@trestle/limits/test-redis';
+import { readMetric, until } from '../../stack/client.ts';
+import { type Federation, startFederation } from '../../stack/federation.ts';
+import { LAMPS, state } from '../response-cache/lamps.ts';
+
+const WORKERS = 2;
+const ROUNDS = 40;
+const HIT = /^Trestle; hit; ttl=\d+$/;
+
+// Says loudly when there is no Redis.
+const redis = await startTestRedis();
+
+(redis ? describe : describe.skip)('two workers with a response cache in Redis', () => {
+  let federation: Federation;
+  beforeAll(async () => {
+    const env = { RESPONSE_CACHE: 'redis', RESPONSE_CACHE_SHARING: 'all', REDIS_URL: redis?.url ?? '', RESPONSE_CACHE_TIMEOUT_MS: '3000' };
+    federation = await startFederation(LAMPS, { env, args: ['--workers', String(WORKERS)] });
+    await until(async () => (await readMetric(federation.gateway.url, 'trestle_workers')) === WORKERS);
+  });
+  afterAll(async () => {
+    await federation.stop();
+    await redis?.stop();
+  });
+
+  /** Sends a request on a connection of its own: the workers get connections in turn. */
+  const post = (query: string) =>
+    new Promise<{ body: unknown; status: string }>((resolve, reject) => {
+      const options = { method: 'POST', agent: new Agent({ maxSockets: 1 }), headers: { 'content-type': 'application/json' } };
+      const sent = send(federation.url, options, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          resolve({ body: JSON.parse(text) as unknown, status: String(response.headers['cache-status']) });
+        });
+      });
+      sent.on('error', reject);
+      sent.end(JSON.stringify({ query }));
+    });
+
+  it('answer with what the other one has kept, and never with a result that is older than a mutation at the other one', async () => {
+    const query = '{ lamp { name price } }';
+    for (let i = 0; i < ROUNDS; i++) {
+      const name = `worker ${String(i)}`;
+      await post(`mutation { touch(name: "${name}") }`);
+      const expected = { data: { lamp: { name, price: state.price } } };
+      // Of three reads one is of the worker that did not execute the mutation.
+      for (let read = 0; read < 3; read++) expect((await post(query)).body).toEqual(expected);
+    }
+    await until(async () => HIT.test((await post(query)).status));
+    const fetched = federation.received.length;
+    for (let i = 0; i < 2 * WORKERS; i++) expect((await post(query)).status).toMatch(HIT);
+    expect(federation.received).toHaveLength(fetched);
+  });
+});
