@@ -167,9 +167,15 @@ describe('trestle-gateway check', () => {
     expect([code, stderr]).toEqual([1, 'check.yaml:3:3: subgraphs.planet: is no subgraph of the supergraph; did you mean `planets`?\n']);
   });
 
+  it('exits with 1 for environment variables of such a subgraph', async () => {
+    const env = { SUBGRAPH_URL_PLANET: 'http://127.0.0.1:9/', SUBGRAPH_TIMEOUT_MS_PLANETS: '500' };
+    const { code, stderr } = await run(['check', '--supergraph', 'good.graphql', '--auth', 'off'], { env });
+    expect([code, stderr]).toEqual([1, 'SUBGRAPH_URL_PLANET: `planet` is no subgraph of the supergraph; did you mean `planets`?\n']);
+  });
+
   it.each([
     ['is missing', 'none.graphql', 'ENOENT'],
-    ['is no supergraph', 'bad.graphql', 'core schema'],
+    ['is no supergraph', 'bad.graphql', 'bad.graphql: This is not a supergraph'],
   ])('exits with 2 when the supergraph %s', async (_, file, reason) => {
     const { code, stdout, stderr } = await check(`supergraph: { file: ${file} }`);
     expect([code, stdout]).toEqual([2, 'check.yaml is valid.\n']);

@@ -96,7 +96,7 @@ describe('a supergraph', () => {
   it.each([
     ['is not there', undefined, 'ENOENT'],
     ['is no GraphQL', 'type Query {', 'Syntax Error'],
-    ['is no supergraph', 'type Query { a: Int }', 'core schema'],
+    ['is no supergraph', 'type Query { a: Int }', 'not a supergraph'],
   ])('that %s ends the command with a reason', async (_, sdl, reason) => {
     const file = join(home, `${reason.replace(' ', '')}.graphql`);
     if (sdl !== undefined) await writeFile(file, sdl);

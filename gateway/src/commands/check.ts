@@ -1,7 +1,8 @@
 /** `trestle-gateway check`: validates the configuration and the supergraph as a start would, without listening. */
 import { readFile } from 'node:fs/promises';
-import { SettingsError } from '@trestle/env';
+import { SettingsError, readFamily } from '@trestle/env';
 import type { SourceSettings } from '../configuration/choose-source.ts';
+import { subgraphSettings } from '../configuration/settings.ts';
 import { suggest } from '../configuration/suggest.ts';
 import { loadModule } from '../extensions/load-extensions.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -22,6 +23,8 @@ export interface CheckedGraph {
   readonly supergraph: SourceSettings;
   readonly limits: Limits;
   readonly extensions: { readonly file: string | undefined };
+  /** The settings from the file and the environment, as environment variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly configuration: {
     readonly file: string | undefined;
     /** The subgraphs that the file has settings of, as written there. */
@@ -55,7 +58,7 @@ export async function check({ readConfig, print, printFault }: CheckOptions): Pr
 
 /** Checks the supergraph of a graph, and its settings against it. */
 async function checkGraph(
-  { configuration, supergraph, limits, extensions }: CheckedGraph,
+  { configuration, env, supergraph, limits, extensions }: CheckedGraph,
   { print, printFault }: Pick<CheckOptions, 'print' | 'printFault'>,
 ): Promise<number> {
   const { place, sdl } = await readSupergraph(supergraph, printFault);
@@ -66,7 +69,7 @@ async function checkGraph(
           printFault(`${place}: ${(error as Error).message}`);
           return undefined;
         });
-  const faults = names ? findUnknownSubgraphs(configuration, names) : [];
+  const faults = names ? findUnknownSubgraphs({ configuration, env }, names) : [];
   faults.push(...(await findExtensionFaults(extensions.file)));
   for (const fault of faults) printFault(fault);
   if (faults.length > 0) return EXIT.badConfiguration;
@@ -110,9 +113,19 @@ async function findExtensionFaults(file: string | undefined): Promise<string[]> 
   );
 }
 
-function findUnknownSubgraphs({ subgraphs, describe }: CheckedGraph['configuration'], names: readonly string[]): string[] {
+/** Returns a line for each subgraph that the settings name and the supergraph does not have. */
+function findUnknownSubgraphs({ configuration, env }: Pick<CheckedGraph, 'configuration' | 'env'>, names: readonly string[]): string[] {
   const known = new Set(names.map((name) => name.toLowerCase()));
-  return subgraphs
-    .filter((name) => !known.has(name.toLowerCase()))
-    .map((name) => describe(`subgraphs.${name}`, `is no subgraph of the supergraph${suggest(name, names)}`));
+  const { subgraphs, describe } = configuration;
+  const inFile = new Set(subgraphs.map((name) => name.toLowerCase()));
+  const message = (name: string) => `is no subgraph of the supergraph${suggest(name, names)}`;
+  const ofFile = subgraphs.filter((name) => !known.has(name.toLowerCase()));
+  // What the file names has its line already, with its place.
+  const ofEnvironment = Object.values(subgraphSettings).flatMap(({ prefix }) =>
+    [...readFamily(prefix, env).keys()].filter((name) => !known.has(name) && !inFile.has(name)).map((name) => ({ prefix, name })),
+  );
+  return [
+    ...ofFile.map((name) => describe(`subgraphs.${name}`, message(name))),
+    ...ofEnvironment.map(({ prefix, name }) => `${prefix}${name.toUpperCase()}: \`${name}\` ${message(name)}`),
+  ];
 }

@@ -1,10 +1,11 @@
 /** Loads a supergraph: its schemas, and Apollo's planner for it. */
 import { DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, type Schema, Supergraph, buildSchemaFromAST } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';
-import { type GraphQLSchema, parse, validateSchema } from 'graphql';
+import { type GraphQLSchema, validateSchema } from 'graphql';
 import { type AccessRules, readAccessRules } from './access-directives.ts';
 import { defineKnownDirectives } from './known-directives.ts';
 import { keepOperationDirectives } from './operation-directives.ts';
+import { parseSupergraph } from './parse-supergraph.ts';
 import { patchRebasing } from './patch-rebasing.ts';
 import { type SupergraphPatch, patchSupergraph } from './patch-supergraph.ts';
 import { patchVariableCollector } from './patch-variables.ts';
@@ -31,7 +32,7 @@ const FEATURES = new Set([...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, 'https://spe
 export function loadSupergraph(sdl: string, { isIncremental = false } = {}): LoadedSupergraph {
   patchRebasing();
   patchVariableCollector();
-  const { document, rules } = readAccessRules(parse(sdl, { noLocation: true }));
+  const { document, rules } = readAccessRules(parseSupergraph(sdl));
   const patch = patchSupergraph(document);
   // A field that no subgraph can resolve is reported when a client selects it (`requireCover`), not when the supergraph is loaded.
   const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(patch.document)), {
