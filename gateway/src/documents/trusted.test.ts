@@ -18,4 +18,27 @@ describe('readTrustedDocuments', () => {
   ])('refuses %j, whose documents would be those of all', (client, message) => {
     expect(() => read(client)).toThrow(message);
   });
+
+  describe('from a manifest of Apollo', () => {
+    const manifest = (operations: unknown, version = 1) =>
+      readTrustedDocuments(JSON.stringify({ format: 'apollo-persisted-query-manifest', version, operations }));
+    const operation = (id: string, clientName?: unknown) => ({ id, body: `{${id}}`, name: id, type: 'query', clientName });
+
+    it('gives each client the operations that name it, and those without a name', () => {
+      const documents = manifest([operation('a'), operation('b', 'web'), operation('c', null)]);
+      const web = { name: 'web', version: '3' };
+      expect(['a', 'b', 'c'].map((id) => documents.find(id, web))).toEqual(['{a}', '{b}', '{c}']);
+      expect([...documents.list({ name: 'app', version: undefined }).keys()]).toEqual(['a', 'c']);
+    });
+
+    it.each([
+      [[operation('a')], 2, 'version of apollo-persisted-query-manifest must be 1'],
+      [{}, 1, 'operations must be a list'],
+      [[{ id: 'a' }], 1, 'each operation must have `id` and `body`'],
+      [[null], 1, 'each operation must have'],
+      [[operation('a', 1)], 1, 'clientName of an operation must be a string'],
+    ])('refuses the operations %j of version %i', (operations, version, message) => {
+      expect(() => manifest(operations, version)).toThrow(message);
+    });
+  });
 });

@@ -1,5 +1,6 @@
-/** Reads the manifest of trusted documents, which lists the documents that each client may execute. */
+/** Finds trusted documents: those of a manifest, which lists what each client may execute. */
 import type { ClientApplication } from '../request/operation.ts';
+import { readManifest } from './read-manifest.ts';
 
 export interface TrustedDocuments {
   /** Returns the text of a document that the client may execute; undefined for any other id. */
@@ -14,27 +15,17 @@ export interface TrustedDocuments {
   readonly source: string;
 }
 
-interface Client {
-  readonly name: string | undefined;
-  readonly version: string | undefined;
-  readonly byId: ReadonlyMap<string, string>;
-  readonly texts: ReadonlySet<string>;
-}
-
-/**
- * Parses `{"clients": [{"name": "web", "version": "1.2", "documents": {"<id>": "<text>"}}]}`. An entry without `name` or `version` is for every
- * client or version; a bare `{"<id>": "<text>"}` is for every client. Throws an Error for any other JSON.
- */
+/** Reads a manifest. Throws what {@link readManifest} throws. */
 export function readTrustedDocuments(text: string): TrustedDocuments {
-  const clients = readClients(JSON.parse(text));
+  const clients = readManifest(text).map((entry) => ({ ...entry, texts: new Set(entry.documents.values()) }));
   const matching = ({ name, version }: ClientApplication) =>
     clients.filter(
       (client) => (client.name === undefined || client.name === name) && (client.version === undefined || client.version === version),
     );
   return {
     find(id, client) {
-      for (const { byId } of matching(client)) {
-        const found = byId.get(id);
+      for (const { documents } of matching(client)) {
+        const found = documents.get(id);
         if (found !== undefined) return found;
       }
       return undefined;
@@ -44,44 +35,9 @@ export function readTrustedDocuments(text: string): TrustedDocuments {
       new Map(
         matching(client)
           .toReversed()
-          .flatMap(({ byId }) => [...byId]),
+          .flatMap(({ documents }) => [...documents]),
       ),
     source: text,
     texts: new Set(clients.flatMap(({ texts }) => [...texts])),
   };
-}
-
-function readClients(json: unknown): Client[] {
-  if (!isMap(json)) throw new Error('must be a JSON object');
-  const { clients } = json;
-  if (clients === undefined) return [toClient({ documents: json })];
-  if (!Array.isArray(clients)) throw new Error('clients must be a list');
-  return clients.map((client: unknown) => {
-    if (!isMap(client)) throw new Error('each client must be an object');
-    return toClient(client);
-  });
-}
-
-function toClient({ name, version, documents }: Readonly<Record<string, unknown>>): Client {
-  if (!isMap(documents)) throw new Error('documents must be an object');
-  const entries = Object.entries(documents).map(([id, text]): [string, string] => {
-    if (typeof text !== 'string') throw new Error(`the document ${id} must be a string`);
-    return [id, text];
-  });
-  return {
-    name: readName(name, 'name'),
-    version: readName(version, 'version'),
-    byId: new Map(entries),
-    texts: new Set(entries.map(([, text]) => text)),
-  };
-}
-
-/** Throws for another type: documents of one client or version would be those of all. */
-function readName(value: unknown, member: string): string | undefined {
-  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-  throw new Error(`the ${member} of a client must be a string`);
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
