@@ -80,6 +80,7 @@ describe('a request that is not well-formed', () => {
     ['bare LFs', 'GET / HTTP/1.1\nHost: a\n\n'],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['an absolute target whose authority is none', 'GET http://a@b/ HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a/b@c\r\n\r\n'],
     ['no version', 'GET /\r\n\r\n'],
     ['the version of another protocol', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n'],

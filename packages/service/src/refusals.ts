@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { type Message, endBare, toHttpMessage } from './bare-responses.ts';
-import { isHost } from './host.ts';
 import { isLean } from './lean-reader/lean-response.ts';
 import { runPaced } from './paced.ts';
+import { readHead } from './request-head.ts';
 import { toRequestId } from './request-id.ts';
 import { addedHeadersOf } from './response-headers.ts';
 
@@ -141,7 +141,7 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   server.on('request', (request, response) => {
     if (isDropped(request)) return;
     // The lean reader has checked the framing of its requests.
-    receive(request, response, !isLean(response) && isMalformed(request) ? MALFORMED : undefined);
+    receive(request, response, isLean(response) || readHead(request) ? undefined : MALFORMED);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     receive(request, response, BAD_EXPECTATION);
@@ -156,7 +156,7 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     server.on('upgrade', (request: IncomingMessage, socket, head) => {
       socket.on('error', () => socket.destroy());
       if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
-      else if (isMalformed(request)) refuseBare(socket.resume(), MALFORMED, { request });
+      else if (!readHead(request)) refuseBare(socket.resume(), MALFORMED, { request });
       else upgrade(request, socket, head);
     });
   }
@@ -251,25 +251,6 @@ function unsent(response: ServerResponse | undefined): ServerResponse | undefine
 
 function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished;
-}
-
-/**
- * Finds what Node's parser accepts and a server must refuse: a version other than 1.0 and 1.1, a transfer coding other than `chunked` or
- * with version 1.0, and anything but one well-formed `Host` (RFC 9112 §2.3, §3.2, §6.1).
- */
-function isMalformed({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return true;
-  const coding = headers['transfer-encoding'];
-  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) return true;
-  if (headers.host === undefined) return httpVersion === '1.1';
-  return !isHost(headers.host) || countHosts(rawHeaders) > 1;
-}
-
-/** Counts in the raw headers, because `headers` has the first `Host` only. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') count++;
-  return count;
 }
 
 function toEnvelope({ code, message, requestId }: Refusal): RefusalResponse {
