@@ -109,7 +109,10 @@ export async function startGraph(
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
   ];
-  const transports = createTransports(config, { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
+  const transports = createTransports(
+    { place, config },
+    { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log },
+  );
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
   return {
@@ -220,7 +223,7 @@ interface TransportParts extends SharedParts, Observers {
   readonly endpoints: readonly Endpoint[];
 }
 
-function createTransports(config: Config, { buffers, metrics: registry, edge, ...parts }: TransportParts) {
+function createTransports({ place, config }: GraphConfig, { buffers, metrics: registry, edge, ...parts }: TransportParts) {
   const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
   const { forwardMutationHeaders } = config;
   const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
@@ -230,6 +233,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const requestParts = {
     ...parts,
     path: config.GRAPHQL_PATH,
+    publicPath: place.path + config.GRAPHQL_PATH,
     isCredentialRequired: config.AUTH_REQUIRED,
     tokens: createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin),
     recordHeaders: createHeaderRecorder(config.OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST),

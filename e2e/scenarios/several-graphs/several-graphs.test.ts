@@ -94,6 +94,8 @@ describe('a gateway with two graphs', () => {
       ['/shopping/graphql', 'example.com'],
     ] as const)
       expect((await ask(path, '{ __typename }', { host })).status).toBe(404);
+    const elsewhere = await ask('/shop/query', '{ __typename }');
+    expect(elsewhere.body.errors?.[0]?.message).toBe('The path does not exist. Use /shop/graphql.');
   });
 
   it('answers for one graph what does not exist in it, though the other has it', async () => {

@@ -21,6 +21,8 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, MutationHeaderOptions {
   readonly run: RunOperation;
+  /** The path of GraphQL requests as clients send it, with that of the graph. */
+  readonly publicPath: string;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
   /** The most bytes of a body without files, as it is sent and decompressed. */

@@ -90,7 +90,7 @@ function route(exchange: HttpExchange, arrived: ArrivedRequest, options: Transpo
     exchange.end();
   };
   if (options.serveGraphiql?.(exchange, end)) return;
-  const search = readSearch(request, options.path);
+  const search = readSearch(request, options);
   if (request.method === 'OPTIONS') {
     exchange.sendText(200, { allow: ALLOW }, '');
     return;
@@ -112,10 +112,10 @@ function isAt({ url = '/' }: IncomingMessage, path: string): boolean {
 }
 
 /** Returns the query string of a GraphQL request. Throws URI_TOO_LONG, and NOT_FOUND for another path. */
-function readSearch({ url = '/' }: IncomingMessage, path: string): string {
+function readSearch({ url = '/' }: IncomingMessage, { path, publicPath }: HttpTransportOptions): string {
   if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `The URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
   const mark = url.indexOf('?');
-  if ((mark < 0 ? url : url.slice(0, mark)) !== path) throw fail('NOT_FOUND', `The path does not exist. Use ${path}.`);
+  if ((mark < 0 ? url : url.slice(0, mark)) !== path) throw fail('NOT_FOUND', `The path does not exist. Use ${publicPath}.`);
   return mark < 0 ? '' : url.slice(mark);
 }
 
