@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = import.meta.dirname;
-const PLANNER = 'dist/plan/planner-worker.js';
+const PLANNER = 'dist/plan/threads/planner-worker.js';
 const MEDIA = 'dist/publishing/media-worker.js';
 const COMPOSER = 'dist/composition/compose-worker.js';
 /** The entry points of each package that runs as a process. */

@@ -21,7 +21,7 @@ rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: gateway,
-  entryPoints: ['dist/main.js', 'dist/plan/planner-worker.js', 'dist/extensions/extension.js'],
+  entryPoints: ['dist/main.js', 'dist/plan/threads/planner-worker.js', 'dist/extensions/extension.js'],
   outbase: 'dist',
   outdir: join(target, 'dist'),
   bundle: true,

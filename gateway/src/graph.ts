@@ -29,7 +29,7 @@ import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
-import type { StartPlanner } from './plan/planner-thread.ts';
+import type { StartPlanner } from './plan/threads/planner-thread.ts';
 import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
 import { createTokenFinder, findSourceHeaders } from './request/token-sources.ts';

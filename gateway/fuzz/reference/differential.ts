@@ -5,7 +5,7 @@ import { createBufferPool } from '#gateway/execute/buffer-pool';
 import { ArenaPool } from '#gateway/execute/bytes/arena';
 import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
 import type { Executor } from '#gateway/execute/executor';
-import { UNRESOLVABLE } from '#gateway/plan/cover';
+import { UNRESOLVABLE } from '#gateway/plan/selections/cover';
 import { type FuzzEngine, startTrestle } from '../engines.ts';
 import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';

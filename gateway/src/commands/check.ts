@@ -6,7 +6,7 @@ import { subgraphSettings } from '../configuration/settings.ts';
 import { suggest } from '../configuration/suggest.ts';
 import { loadModule } from '../extensions/load-extensions.ts';
 import type { Limits } from '../limits/limits.ts';
-import { startPlannerThread } from '../plan/planner-thread.ts';
+import { startPlannerThread } from '../plan/threads/planner-thread.ts';
 import { openSource } from '../sources/open-source.ts';
 
 /** What {@link check} exits with. */

@@ -26,9 +26,9 @@ import { type Access, decideAll } from '../access/access-rule.ts';
 import type { Denial } from '../access/denial.ts';
 import type { Limits } from '../limits/limits.ts';
 import { validateOperations } from '../limits/validate-operations.ts';
-import type { AccessRules } from '../plan/access-directives.ts';
-import { type FindProtection, type Protection, createFindProtection } from '../plan/protection.ts';
-import { unusedAlias } from '../plan/unused-alias.ts';
+import type { AccessRules } from '../plan/supergraph/access-directives.ts';
+import { type FindProtection, type Protection, createFindProtection } from '../plan/operation/protection.ts';
+import { unusedAlias } from '../plan/selections/unused-alias.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
 import { keep } from './keep-documents.ts';
 

@@ -6,7 +6,7 @@ import { parse } from 'graphql';
 import { NO_ACCESS } from '../access/access-rule.ts';
 import { readDelivered } from '../launches/delivered.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
-import { startPlannerThread } from '../plan/planner-thread.ts';
+import { startPlannerThread } from '../plan/threads/planner-thread.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import { type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
 import type { Upstream } from '../upstream/upstream.ts';

@@ -12,7 +12,7 @@ import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
 import { createCanaryMetrics } from '../observability/supergraph-metrics.ts';
-import { type StartPlanner, THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
+import { type StartPlanner, THREAD_LIMITS, startPlannerThread } from '../plan/threads/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import type { UsageFormat } from '../request/operation-usage.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';

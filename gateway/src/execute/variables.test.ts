@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type OperationDefinitionNode, buildSchema, getVariableValues, parse } from 'graphql';
-import { describeVariables } from '../plan/input-types.ts';
+import { describeVariables } from '../plan/selections/input-types.ts';
 import { readVariables } from './variables.ts';
 
 const schema = buildSchema(`

@@ -11,12 +11,12 @@ import type { IntrospectionResults, Location } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { UsageFormat } from '../request/operation-usage.ts';
-import { createProgramCompiler } from './compile-program.ts';
-import { Uncovered } from './cover.ts';
-import { describeOperations } from './describe-operations.ts';
-import { loadSupergraph } from './load-supergraph.ts';
-import { createFindProtection } from './protection.ts';
-import { type DocumentSource, InvalidDocument, createOperationReader } from './read-operation.ts';
+import { createProgramCompiler } from './compile/compile-program.ts';
+import { Uncovered } from './selections/cover.ts';
+import { describeOperations } from './describe/describe-operations.ts';
+import { loadSupergraph } from './supergraph/load-supergraph.ts';
+import { createFindProtection } from './operation/protection.ts';
+import { type DocumentSource, InvalidDocument, createOperationReader } from './operation/read-operation.ts';
 
 export interface PrepareRequest extends DocumentSource {
   /** Labels of progressive `@override` that are on. */

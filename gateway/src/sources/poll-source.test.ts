@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { type Polling, pollSource } from './poll-source.ts';
-import { PlannerUnavailable } from '../plan/planner-unavailable.ts';
+import { PlannerUnavailable } from '../plan/threads/planner-unavailable.ts';
 import { MAX_LOADS } from './passing-failure.ts';
 import { createSourceMetrics } from './source-metrics.ts';
 import { type TestServer, beDown, serveText, startTestServer } from './test-server.ts';

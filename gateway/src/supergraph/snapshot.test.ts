@@ -4,7 +4,7 @@ import { parse } from 'graphql';
 import { Registry } from 'prom-client';
 import { NO_ACCESS } from '../access/access-rule.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
-import { startPlannerThread } from '../plan/planner-thread.ts';
+import { startPlannerThread } from '../plan/threads/planner-thread.ts';
 import { createUpstreams } from '../upstream/upstream.ts';
 import { createSnapshot } from './snapshot.ts';
 

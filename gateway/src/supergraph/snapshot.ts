@@ -2,7 +2,7 @@
 import { type Access, decideAll } from '../access/access-rule.ts';
 import type { AccessOf } from '../access/callers.ts';
 import { link } from '../program/operation.ts';
-import type { PlannerThread } from '../plan/planner-thread.ts';
+import type { PlannerThread } from '../plan/threads/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
 import { type Measure, NOT_MEASURED, type RequestContext } from '../request/context.ts';
 import type { ConfiguredUpstreams, Upstream } from '../upstream/upstream.ts';

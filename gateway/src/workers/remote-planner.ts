@@ -4,10 +4,16 @@ import { deserialize } from 'node:v8';
 import type { Log } from '@trestle/log';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
-import type { PlannerResult, PlannerSeed, PlannerTask } from '../plan/planner-messages.ts';
-import { type PlannerThread, type PlannerThreadLimits, type StartPlanner, type TaskRunner, toPlanner } from '../plan/planner-thread.ts';
-import { PlannerThreads, QUEUE, TOO_MANY_WAIT, sizeOf } from '../plan/planner-threads.ts';
-import { PlannerUnavailable } from '../plan/planner-unavailable.ts';
+import type { PlannerResult, PlannerSeed, PlannerTask } from '../plan/threads/planner-messages.ts';
+import {
+  type PlannerThread,
+  type PlannerThreadLimits,
+  type StartPlanner,
+  type TaskRunner,
+  toPlanner,
+} from '../plan/threads/planner-thread.ts';
+import { PlannerThreads, QUEUE, TOO_MANY_WAIT, sizeOf } from '../plan/threads/planner-threads.ts';
+import { PlannerUnavailable } from '../plan/threads/planner-unavailable.ts';
 import type { SupergraphFacts } from '../plan/planner.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { PlanFault } from './messages.ts';

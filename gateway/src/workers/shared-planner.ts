@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
-import type { PlannerResult, PlannerSeed, PlannerTask } from '../plan/planner-messages.ts';
-import { THREAD_LIMITS } from '../plan/planner-thread.ts';
-import { PlannerThreads } from '../plan/planner-threads.ts';
+import type { PlannerResult, PlannerSeed, PlannerTask } from '../plan/threads/planner-messages.ts';
+import { THREAD_LIMITS } from '../plan/threads/planner-thread.ts';
+import { PlannerThreads } from '../plan/threads/planner-threads.ts';
 import type { SupergraphFacts } from '../plan/planner.ts';
 
 /** Results that are kept for the other workers, in serialized bytes. Larger ones, mostly of introspection, are not kept. */

@@ -4,7 +4,7 @@ import { composeServices } from '@apollo/composition';
 import { createLog } from '@trestle/log';
 import { parse } from 'graphql';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
-import { type PlannerThread, THREAD_LIMITS } from '../plan/planner-thread.ts';
+import { type PlannerThread, THREAD_LIMITS } from '../plan/threads/planner-thread.ts';
 import type { FromPlanner, ToPlanner } from './messages.ts';
 import { PlannerChannel } from './planner-channel.ts';
 import { createStartPlanner } from './remote-planner.ts';

@@ -1,9 +1,9 @@
 /** The planners that workers share, in the primary: one for each supergraph that a worker serves. A document is planned once for all workers. */
 import type { Log } from '@trestle/log';
 import { Fault, INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
-import type { PlannerSeed } from '../plan/planner-messages.ts';
-import { TOO_MANY_WAIT } from '../plan/planner-threads.ts';
-import { PlannerUnavailable } from '../plan/planner-unavailable.ts';
+import type { PlannerSeed } from '../plan/threads/planner-messages.ts';
+import { TOO_MANY_WAIT } from '../plan/threads/planner-threads.ts';
+import { PlannerUnavailable } from '../plan/threads/planner-unavailable.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { FromPlanner, PlanFault, ToPlanner } from './messages.ts';
 import { SharedPlanner } from './shared-planner.ts';

@@ -1,4 +1,4 @@
-/** What operations cost as far as a check knows. That literals cost what the gateway says is tested there: gateway/src/plan/cost-estimates.test.ts. */
+/** What operations cost as far as a check knows. That literals cost what the gateway says is tested there: gateway/src/plan/cost/cost-estimates.test.ts. */
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, parse } from 'graphql';
 import { type EstimateOptions, estimateCost, toCostSchemas } from './estimate-cost.ts';

@@ -1,7 +1,7 @@
 /** Describes what the result has where an entity, or all data of a fetch, is missing (GraphQL §6.4.4). */
 import { type GraphQLObjectType, isNonNullType } from 'graphql';
 import type { AbsentField, Hole } from '../../program/bytes-program.ts';
-import type { FieldPosition } from '../field-positions.ts';
+import type { FieldPosition } from '../selections/field-positions.ts';
 import { toConjunction } from './asked-object.ts';
 
 /** A list or an object on the way to a place. */

@@ -5,8 +5,8 @@
 import { type GraphQLObjectType, type GraphQLSchema, isListType, isNonNullType, isObjectType, print } from 'graphql';
 import { type Hole, HOLE_WORDS, type KnownTypeSegment } from '../../program/bytes-program.ts';
 import type { PlaceSegment } from '../../program/program.ts';
-import { type FieldPosition, inOrder } from '../field-positions.ts';
-import type { GuardedSet, Selections } from '../selection.ts';
+import { type FieldPosition, inOrder } from '../selections/field-positions.ts';
+import type { GuardedSet, Selections } from '../selections/selection.ts';
 import { type PathSegment, describeFields } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import type { BytesFetch, KnownType, RepeatedKey, Representation } from '../../program/bytes-program.ts';
 import type { FetchStep } from '../../program/program.ts';
-import type { RequiredSelection } from '../requirements.ts';
+import type { RequiredSelection } from '../selections/requirements.ts';
 import { type AskedHole, type AskedObject, AskedReader, Unsupported } from './asked-object.ts';
 
 /** What a fetch step was compiled from. */

@@ -12,8 +12,8 @@ import {
   isObjectType,
   print,
 } from 'graphql';
-import { isAlways } from '../field-positions.ts';
-import { type CollectedField, type Condition, type GuardedSet, type Selections, createSelections } from '../selection.ts';
+import { isAlways } from '../selections/field-positions.ts';
+import { type CollectedField, type Condition, type GuardedSet, type Selections, createSelections } from '../selections/selection.ts';
 
 /** Thrown for an operation that is executed with objects. The message says why. */
 export class Unsupported extends Error {}

@@ -9,8 +9,8 @@ import {
   print,
   stripIgnoredCharacters,
 } from 'graphql';
-import type { Condition } from '../selection.ts';
-import { withoutUnusedVariables } from '../split-fetch.ts';
+import type { Condition } from '../selections/selection.ts';
+import { withoutUnusedVariables } from '../corrections/split-fetch.ts';
 import { type AskedFetch, entitiesOf } from './asked-fetch.ts';
 import { type AskedField, type AskedObject, Unsupported, conditionsIn } from './asked-object.ts';
 

@@ -1,6 +1,6 @@
 /** Digs the holes of one object: where the fields of its entity's fetches go, and where the keys of the entity are. */
 import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
-import type { FieldPosition } from '../field-positions.ts';
+import type { FieldPosition } from '../selections/field-positions.ts';
 import { type PathSegment, describeFields, findNullable } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';

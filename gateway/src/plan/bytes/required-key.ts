@@ -1,6 +1,6 @@
 /** Finds the values of a representation in the object that has the entity's key (Federation subgraph specification, `_entities`). */
 import { type GraphQLOutputType, isListType, isNonNullType } from 'graphql';
-import type { RequiredSelection } from '../requirements.ts';
+import type { RequiredSelection } from '../selections/requirements.ts';
 import type { AskedFetch } from './asked-fetch.ts';
 import { type AskedField, type AskedObject, Unsupported } from './asked-object.ts';
 

@@ -8,8 +8,8 @@
  */
 import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'graphql';
 import { MISSING, RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
-import type { FieldCost } from '../cost.ts';
-import type { CollectedField, Condition } from '../selection.ts';
+import type { FieldCost } from '../cost/cost.ts';
+import type { CollectedField, Condition } from '../selections/selection.ts';
 import type { AskedFetch } from './asked-fetch.ts';
 import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
 import { scanLeaf } from './leaf-scan.ts';

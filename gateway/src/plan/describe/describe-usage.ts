@@ -1,0 +1,75 @@
+/** Describes an operation for reports of usage, once when it is prepared (ADR 44). */
+import { createHash } from 'node:crypto';
+import { collectUses } from '@trestle/graph-checks/operation-uses';
+import {
+  type DefinitionNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import type { OperationUsage, UsageFormat } from '../../request/operation-usage.ts';
+import { collectHiveCoordinates } from './hive-coordinates.ts';
+import { normalizeDocument, toText } from './normal-text.ts';
+
+/** The registry takes no longer text, and no more uses. */
+const MAX_TEXT = 200_000;
+/** Hive decides by the coordinates of an operation alone, so that none may be left out. */
+const MAX_HIVE_BYTES = 5 * 1024 * 1024;
+const MAX_USES = 5000;
+const MAX_NAME = 200;
+const MAX_USE = 400;
+
+/** Uses that are coordinates, and those of values that variables give. */
+const REPORTED = /^(?:[^-<>].*\.|@|<.*\?$)/;
+
+export interface UsedOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+}
+
+/** Returns what is reported of a valid operation; undefined when it is longer than what it is reported to takes. */
+export function describeUsage(
+  schema: GraphQLSchema,
+  { operation, fragments }: UsedOperation,
+  format: UsageFormat,
+): OperationUsage | undefined {
+  const sent: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...findSpread(operation, fragments)] };
+  const document = normalizeDocument(schema, sent);
+  const text = toText(document);
+  if (text.length > MAX_TEXT) return undefined;
+  const uses = format === 'hive' ? findHiveUses(schema, sent) : findRegistryUses(schema, document);
+  if (!uses) return undefined;
+  const hash = createHash('sha256').update(text).digest('hex');
+  const name = operation.name?.value;
+  return { hash, name: name && name.length > MAX_NAME ? undefined : name, kind: operation.operation, text, uses };
+}
+
+function findRegistryUses(schema: GraphQLSchema, document: DocumentNode): string[] {
+  return [...collectUses(schema, document)].filter((use) => use.length <= MAX_USE && REPORTED.test(use)).slice(0, MAX_USES);
+}
+
+function findHiveUses(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
+  const coordinates = [...collectHiveCoordinates(schema, document)];
+  return coordinates.reduce((sum, each) => sum + each.length, 0) > MAX_HIVE_BYTES ? undefined : coordinates;
+}
+
+/** Returns the fragments that an operation spreads, in the order of their names: other ones belong to other operations. */
+function findSpread(operation: OperationDefinitionNode, fragments: readonly FragmentDefinitionNode[]): FragmentDefinitionNode[] {
+  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const found = new Set<FragmentDefinitionNode>();
+  const look = (definition: DefinitionNode) => {
+    visit(definition, {
+      FragmentSpread({ name }) {
+        const fragment = byName.get(name.value);
+        if (!fragment || found.has(fragment)) return;
+        found.add(fragment);
+        look(fragment);
+      },
+    });
+  };
+  look(operation);
+  return [...found].sort((left, right) => (left.name.value < right.name.value ? -1 : 1));
+}
