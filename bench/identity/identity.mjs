@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { createClientIds, toClientHeaders } from '@trestle/service/client-id';
+import { createClientIds, toClientHeaders } from '@trestle/service/clients/client-id';
 import { record } from '../bridge/record.mjs';
 import { withPostgres } from '../postgres.mjs';
 import { MEASURED, ask, createProcesses, preciseCpuSeconds } from '../processes.mjs';

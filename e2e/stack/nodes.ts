@@ -4,7 +4,7 @@
  * of its own machine: the loss of one machine takes nothing from the others.
  */
 import type { TestRedis } from '@trestle/limits/test-redis';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { type Front, startFront } from './front.ts';
 import { type Processes, type ProcessesOptions, startProcesses } from './processes.ts';
 

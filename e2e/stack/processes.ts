@@ -9,7 +9,7 @@ import {
   portSettingOf,
   urlSettingOf,
 } from '@trestle/schema/subgraphs';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { PATIENT, type RunningProcess, startProcess } from './process.ts';
 
 /** What the users subgraph needs of browsers, as `npm start` sets it. */

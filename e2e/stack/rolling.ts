@@ -1,5 +1,5 @@
 /** Restarts two gateways and two bridges behind proxies, one after the other, while clients send requests. */
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { type Reply, request } from './client.ts';
 import { type Front, startFront } from './front.ts';
 import type { RunningProcess } from './process.ts';

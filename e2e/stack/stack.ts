@@ -8,7 +8,7 @@ import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@tre
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 import pg from 'pg';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { type Reply, request } from './client.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 import { createOpenApiCheck } from './openapi-check.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HIGH_RATE_LIMITS, PATIENT } from './process.ts';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 
 export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', 'REGISTRY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
 export type Ports = Readonly<Record<(typeof PORT_SETTINGS)[number], number>>;

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, connect } from 'node:http2';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { createSelfSigned } from '@trestle/service/test-authority';
+import { createSelfSigned } from '@trestle/service/testing/test-authority';
 
 export interface Certificate {
   readonly cert: string;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { SettingsError, SettingsFaults, readFamily, readSettings } from '@trestle/env';
 import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification';
-import type { TlsCredentials } from '@trestle/service/tls';
+import type { TlsCredentials } from '@trestle/service/server/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';

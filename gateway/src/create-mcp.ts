@@ -1,6 +1,6 @@
 /** The endpoints for agents of one graph. */
 import type { Log } from '@trestle/log';
-import type { Edge } from '@trestle/service/edge';
+import type { Edge } from '@trestle/service/edge/edge';
 import type { GraphConfig } from './config.ts';
 import type { Engine } from './engines/engine.ts';
 import { readVersion } from './package-files.ts';

@@ -5,7 +5,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/
 import { DiskFullError, isDiskFull } from '@trestle/postgres/disk-full';
 import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
 import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
-import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
+import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 
 /** Names the owner of a database: a subgraph, or the registry. */
 export type DatabaseOwner = SubgraphName | 'registry';

@@ -1,5 +1,5 @@
 /** Computes the delay before a process that ended is started again. No clock, no I/O. */
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 
 /** Describes one run of a process. Times are milliseconds since the epoch. */
 export interface EndedRun {

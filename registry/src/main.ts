@@ -7,7 +7,7 @@ import { createRequestTelemetry } from '@trestle/chassis/server/request-telemetr
 import { createIds } from '@trestle/chassis/values/ids';
 import { type ProcessLog, createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
-import { createProbes } from '@trestle/service/probes';
+import { createProbes } from '@trestle/service/probes/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import { startExports } from '@trestle/telemetry/exports';

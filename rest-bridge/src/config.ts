@@ -4,7 +4,7 @@ import { readSettings, readTls, setting } from '@trestle/env';
 import { verificationSettings } from '@trestle/identity/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { rateLimitSettings } from '@trestle/limits/settings';
-import { edgeSettings } from '@trestle/service/edge-settings';
+import { edgeSettings } from '@trestle/service/edge/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';
 import { type Lifecycle, parseLifecycles } from './versions/versions.ts';

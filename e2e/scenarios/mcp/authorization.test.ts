@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { request } from '../../stack/client.ts';
 import { startGateway } from '../../stack/federation.ts';
 import { type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from '../oauth/oauth-system.ts';

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { request, until } from '../../stack/client.ts';
 import { type TestSubgraph, startSubgraph } from '../cli/test-subgraph.ts';
 import { type TestRegistry, newEnvironment, startRegistry } from './registry-client.ts';

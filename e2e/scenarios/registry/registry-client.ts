@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { generateSigningKeys } from '@trestle/schema/artifact';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { ROOT, type RunningProcess, startProcess } from '../../stack/process.ts';
 
 export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';

@@ -168,7 +168,7 @@ describe('a redirect', () => {
     expect(await target(text)).toMatch(new RegExp(`^HTTP/1\\.1 301 [\\s\\S]*^location: ${location.replace(/[?.]/g, '\\$&')}$`, 'im'));
   });
 
-  it('is not sent for a request target that is not a URL, which is answered 404', async () => {
-    expect(await target('http://[')).toMatch(/^HTTP\/1\.1 404 /);
+  it('is not sent for a request target that is not a URL, which is answered 400', async () => {
+    expect(await target('http://[')).toMatch(/^HTTP\/1\.1 400 /);
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { request, until } from '../../stack/client.ts';
 import { findChildren } from '../../stack/supervisor-process.ts';
 import { type PackedCommand, installCommand } from '../cli/packed-command.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SUBGRAPH_NAMES, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import pg from 'pg';
 import { request, until } from '../../stack/client.ts';
 import { type Ports, type SupervisorProcess, chooseFreePorts, startSupervisor } from '../../stack/supervisor-process.ts';

@@ -1,6 +1,6 @@
 /** The parts of responses: how they are split, kept, and joined again. Subgraphs are functions. */
 import { describe, expect, it } from '@jest/globals';
-import { repairJsonParse } from '@trestle/service/escaped-keys';
+import { repairJsonParse } from '@trestle/service/process/escaped-keys';
 import fc from 'fast-check';
 import type { FetchRequest, SendFetch } from '../execute/execute.ts';
 import type { FetchCaching, FetchStep } from '../program/program.ts';

@@ -3,7 +3,7 @@ import { setting } from '@trestle/env';
 import { verificationSettings } from '@trestle/identity/settings';
 import { rateLimitSettings } from '@trestle/limits/settings';
 import { LOG_FORMATS, LOG_LEVELS } from '@trestle/log';
-import { edgeSettings } from '@trestle/service/edge-settings';
+import { edgeSettings } from '@trestle/service/edge/edge-settings';
 import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';

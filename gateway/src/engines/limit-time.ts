@@ -1,5 +1,5 @@
 /** The time limit of an execution, besides those of its fetches. */
-import type { Cancellation } from '@trestle/service/cancellation';
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import type { Limits } from '../limits/limits.ts';
 
 /**

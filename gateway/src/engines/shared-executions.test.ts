@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
-import { Cancellation } from '@trestle/service/cancellation';
+import { Cancellation } from '@trestle/service/process/cancellation';
 import { Registry } from 'prom-client';
 import { createBufferPool } from '../execute/buffer-pool.ts';
 import type { Operation } from '../program/operation.ts';

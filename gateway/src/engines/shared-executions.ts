@@ -2,7 +2,7 @@
  * Executes a query once while equal ones are in flight, and gives the result to all of them. Equal are the operation, its variables, the caller, and all
  * headers that subgraphs get, but for those that name the single request.
  */
-import { Cancellation, OperationExpired } from '@trestle/service/cancellation';
+import { Cancellation, OperationExpired } from '@trestle/service/process/cancellation';
 import { Counter, type Registry } from 'prom-client';
 import type { BufferPool } from '../execute/buffer-pool.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';

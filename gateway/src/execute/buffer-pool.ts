@@ -1,5 +1,5 @@
 /** A pool of buffers for results: a buffer returns to the pool when its result was sent. */
-import { KeptBuffers } from '@trestle/service/kept-buffers';
+import { KeptBuffers } from '@trestle/service/process/kept-buffers';
 
 export interface BufferPool {
   /** The largest result, in bytes. */

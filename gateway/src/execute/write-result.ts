@@ -1,6 +1,6 @@
 /** Writes the result of an executed operation: data, errors, extensions (GraphQL §7.1). */
 import type { Log } from '@trestle/log';
-import { OperationExpired } from '@trestle/service/cancellation';
+import { OperationExpired } from '@trestle/service/process/cancellation';
 import type { GraphQLFormattedError } from 'graphql';
 import { type SubgraphErrors, formatErrors } from '../errors/format-error.ts';
 import { logErrors } from '../errors/log-errors.ts';

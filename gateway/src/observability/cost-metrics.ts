@@ -1,5 +1,5 @@
 /** Prometheus metrics of the cost of operations: the estimate, what results cost, and operations above the limit. */
-import { createHistogram } from '@trestle/service/histogram';
+import { createHistogram } from '@trestle/service/probes/histogram';
 import type { Registry } from 'prom-client';
 import { createOperationCounter } from './operation-counter.ts';
 

@@ -1,5 +1,5 @@
 /** Prometheus metrics of requests: by status and operation name, and the cache of prepared operations (contract §1). */
-import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
+import { createHistogram, type HistogramSeries } from '@trestle/service/probes/histogram';
 import type { SpanIds } from '@trestle/telemetry';
 import { Counter, Gauge, type Registry } from 'prom-client';
 

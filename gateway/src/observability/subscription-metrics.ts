@@ -1,5 +1,5 @@
 /** Prometheus metrics of subscriptions: of clients' connections, and of the streams behind them. */
-import { createHistogram } from '@trestle/service/histogram';
+import { createHistogram } from '@trestle/service/probes/histogram';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export type Transport = 'websocket' | 'sse' | 'multipart';

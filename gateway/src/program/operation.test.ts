@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { expect, it } from '@jest/globals';
-import { findCollector } from '@trestle/service/garbage-collection';
+import { findCollector } from '@trestle/service/process/garbage-collection';
 import { compileCost } from './operation.ts';
 
 const MIB = 1024 * 1024;

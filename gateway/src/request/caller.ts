@@ -5,7 +5,7 @@ import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
-import { clientOf, toClientHeaders } from '@trestle/service/client-id';
+import { clientOf, toClientHeaders } from '@trestle/service/clients/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
 import { findMatchedHeaders } from './matched-headers.ts';
 import type { ClientApplication } from './operation.ts';

@@ -2,7 +2,7 @@
 import type { Caller } from '@trestle/identity';
 import type { Quota } from '@trestle/limits/quota';
 import type { Scope } from '@trestle/telemetry';
-import { Cancellation } from '@trestle/service/cancellation';
+import { Cancellation } from '@trestle/service/process/cancellation';
 import type { ExtendedRequest } from './extended-request.ts';
 import { FetchLog } from './fetch-log.ts';
 import type { Upload } from './upload.ts';

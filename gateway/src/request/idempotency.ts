@@ -1,7 +1,7 @@
 /** Reads the Idempotency-Key of a request, which subgraphs keep (spec §8, contract §4). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { rejectFaults } from '@trestle/schema/errors';
-import { findIdempotencyFaults } from '@trestle/service/idempotency-key';
+import { findIdempotencyFaults } from '@trestle/service/messages/idempotency-key';
 
 const NONE: readonly string[] = [];
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { createAllowedOrigin } from '@trestle/service/allowed-origin';
-import { createClientIds, toClientHeaders } from '@trestle/service/client-id';
+import { createAllowedOrigin } from '@trestle/service/edge/allowed-origin';
+import { createClientIds, toClientHeaders } from '@trestle/service/clients/client-id';
 import { readMutationHeaders } from './mutation-headers.ts';
 
 const options = {

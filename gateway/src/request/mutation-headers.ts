@@ -1,7 +1,7 @@
 /** The headers of a request that go to the subgraphs with mutations only. No I/O. */
 import type { IncomingMessage } from 'node:http';
-import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
-import { passedClientOf } from '@trestle/service/client-id';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
+import { passedClientOf } from '@trestle/service/clients/client-id';
 import { readIdempotencyHeaders } from './idempotency.ts';
 
 export interface MutationHeaderOptions {

@@ -1,6 +1,6 @@
 /** Parses the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail } from '@trestle/schema/errors';
-import { isUtf8 } from '@trestle/service/query-string';
+import { isUtf8 } from '@trestle/service/messages/query-string';
 import { JsonTooDeep, parseJson } from './json.ts';
 import { type Resume, readResume } from './position.ts';
 

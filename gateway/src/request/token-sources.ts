@@ -1,7 +1,7 @@
 /** Other places of access tokens than `Authorization`: headers and cookies that the settings name. No I/O. */
 import { fail } from '@trestle/schema/errors';
-import type { IsAllowedOrigin, OriginRequest } from '@trestle/service/allowed-origin';
-import { readCookies } from '@trestle/service/cookies';
+import type { IsAllowedOrigin, OriginRequest } from '@trestle/service/edge/allowed-origin';
+import { readCookies } from '@trestle/service/messages/cookies';
 import { hasPreflightedHeader, isJsonType } from './preflighted.ts';
 
 /** A place that may hold a token. */

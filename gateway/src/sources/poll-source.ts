@@ -1,6 +1,6 @@
 /** Reads a source of supergraphs again and again: at an interval while it works, with exponential backoff and jitter while it fails. */
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import type { ReadResult, SourceMetrics } from './source-metrics.ts';
 import { MAX_LOADS, isPassing } from './passing-failure.ts';
 import { SourceError, type SupergraphSource } from './source.ts';

@@ -1,7 +1,7 @@
 /** Reports to the source that a canary was ended here, so that all gateways end it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import type { CanaryReturn } from '../launches/delivered.ts';
 import type { SupergraphSource } from './source.ts';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { SettingsError } from '@trestle/env';
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
 import { watchFile } from '../configuration/watch-file.ts';
 import type { Engine } from '../engines/engine.ts';

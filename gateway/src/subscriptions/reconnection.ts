@@ -1,5 +1,5 @@
 /** When a lost connection is retried: with exponential backoff and full jitter, for a limited time. */
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 
 const DELAYS = { firstMs: 50, maxMs: 2000 };
 /** A connection that lasted this long counts as recovered: its next loss is a new one. */

@@ -6,11 +6,11 @@ import { type ConnectionOptions, type TLSSocket, connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type Service, startService } from '@trestle/service';
-import { createProbes } from '@trestle/service/probes';
+import { createProbes } from '@trestle/service/probes/probes';
 import { until } from '@trestle/http-client/raw-server';
 import { createSubjectWriter, toDistinguishedName } from './client-subject.ts';
 import { type ServerTlsSettings, readServerTls, watchServerTls } from './server-certificate.ts';
-import { type Authority, type Signed, createAuthority } from '@trestle/service/test-authority';
+import { type Authority, type Signed, createAuthority } from '@trestle/service/testing/test-authority';
 import { Folder } from './test-folder.ts';
 
 const lines: string[] = [];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { SettingsError, readTls } from '@trestle/env';
 import type { Log } from '@trestle/log';
-import type { TlsCredentials } from '@trestle/service/tls';
+import type { TlsCredentials } from '@trestle/service/server/tls';
 import type { FileWatch } from '../configuration/watch-file.ts';
 import { type CLIENT_CERTIFICATES, readCertificates } from '../configuration/pem.ts';
 import { watchFiles } from './watch-files.ts';

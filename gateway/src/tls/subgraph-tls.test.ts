@@ -17,7 +17,7 @@ import { createSubgraphStreams } from '../upstream/subgraph-streams.ts';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type SubgraphTls, type TlsFiles, createSubgraphTls, readTlsFiles } from './subgraph-tls.ts';
-import { type Authority, type Signed, createAuthority } from '@trestle/service/test-authority';
+import { type Authority, type Signed, createAuthority } from '@trestle/service/testing/test-authority';
 import { Folder } from './test-folder.ts';
 
 const lines: string[] = [];

@@ -1,5 +1,5 @@
 /** A client for several addresses of one subgraph. A request that an address did not take goes to another one, where that is safe. */
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import type {
   ClientCounts,
   ClientError,

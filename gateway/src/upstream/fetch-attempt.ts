@@ -1,7 +1,7 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
 import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
-import { OperationExpired } from '@trestle/service/cancellation';
+import { OperationExpired } from '@trestle/service/process/cancellation';
 import { type ReturnedHeader, replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { Measure, RequestContext } from '../request/context.ts';

@@ -1,6 +1,6 @@
 /** A client that sends the hash of a document in its place (automatic persisted queries), and the document when the subgraph does not know it. */
 import { createHash } from 'node:crypto';
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import type { ClientError, ClientRequest, ClientResponse, ResponseHandler, UpstreamClient } from '@trestle/http-client/upstream-client';
 
 /** How the body of a fetch begins. */

@@ -2,7 +2,7 @@
  * Sends a query once to its subgraph while equal ones are in flight, and gives the response to all of them. Equal are path, body and all headers, the
  * caller's credential among them, but for those that name the single request.
  */
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import {
   ClientError,
   type ClientRequest,

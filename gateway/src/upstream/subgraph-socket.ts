@@ -1,5 +1,5 @@
 /** One WebSocket to a subgraph, for one identity: the client side of graphql-transport-ws, with any number of subscriptions. */
-import { closeSocket } from '@trestle/service/close-socket';
+import { closeSocket } from '@trestle/service/server/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
 import type { ReadTls } from '@trestle/http-client/upstream-client';

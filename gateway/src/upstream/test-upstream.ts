@@ -1,7 +1,7 @@
 /** For tests: an upstream with one subgraph, `Stock`, that is a real HTTP server. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Cancellation } from '@trestle/service/cancellation';
+import { Cancellation } from '@trestle/service/process/cancellation';
 import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext, UpstreamRequest } from './fetch-attempt.ts';

@@ -1,5 +1,5 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
-import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
+import { createHistogram, type HistogramSeries } from '@trestle/service/probes/histogram';
 import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';

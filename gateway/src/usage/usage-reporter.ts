@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import type { Registry } from 'prom-client';
 import type { RequestUsage } from '../request/operation-usage.ts';
 import type { ClientApplication } from '../request/operation.ts';

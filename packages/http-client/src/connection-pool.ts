@@ -1,5 +1,5 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import {
   type CheckServerIdentity,
   type ClientCounts,

@@ -2,7 +2,7 @@
  * Hands over large responses, of all connections one in each iteration of the event loop: their handlers take milliseconds, and several that arrive
  * together would stop it for their sum.
  */
-import { IterationTurns } from '@trestle/service/iteration-turns';
+import { IterationTurns } from '@trestle/service/process/iteration-turns';
 import type { PendingRequest } from './pending-request.ts';
 import type { ResponseReader } from './response-reader.ts';
 import { ClientError, type ClientErrorCode } from './upstream-client.ts';

@@ -1,5 +1,5 @@
 /** One request that has no response yet: it waits for a connection, or for its response. */
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import { ClientError, type ClientErrorCode, type ResponseHandler } from './upstream-client.ts';
 import type { RequestBytes } from './request-bytes.ts';
 

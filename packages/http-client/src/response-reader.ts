@@ -2,7 +2,7 @@
 import type { ClientResponse } from './upstream-client.ts';
 import { ChunkedBody, bodyTooLarge } from './chunked-body.ts';
 import { CHUNKED, isPersistent, readBodyLength, readKeepAlive } from './framing.ts';
-import { KeptBuffers } from '@trestle/service/kept-buffers';
+import { KeptBuffers } from '@trestle/service/process/kept-buffers';
 import { invalid } from './response-errors.ts';
 import { ResponseHead } from './response-head.ts';
 

@@ -1,7 +1,7 @@
 /** Connections by TLS: whose certificate is accepted, and when a session is resumed. */
 import { createSecureContext } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createSelfSigned } from '@trestle/service/test-authority';
+import { createSelfSigned } from '@trestle/service/testing/test-authority';
 import { Fixtures, failPost, post, respond } from './raw-server.ts';
 
 const fixtures = new Fixtures();

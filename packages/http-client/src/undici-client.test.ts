@@ -3,7 +3,7 @@ import { type ServerHttp2Stream, createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
-import { createSelfSigned } from '@trestle/service/test-authority';
+import { createSelfSigned } from '@trestle/service/testing/test-authority';
 import { OPTIONS, failPost, post } from './raw-server.ts';
 import { createUndiciClient } from './undici-client.ts';
 

@@ -1,7 +1,7 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher, Pool as UndiciPool } from 'undici';
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 import {
   ClientError,
   type ClientErrorCode,

@@ -1,6 +1,6 @@
 /** What an HTTP client for one origin does, whichever library is below. Types and errors only. */
 import type { ConnectionOptions, SecureContext } from 'node:tls';
-import type { Abortable } from '@trestle/service/cancellation';
+import type { Abortable } from '@trestle/service/process/cancellation';
 
 /** Returns what new connections by TLS use: authorities and a client certificate. Undefined: what Node.js trusts, and no certificate. */
 export type ReadTls = () => SecureContext | undefined;

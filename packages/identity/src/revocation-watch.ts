@@ -1,7 +1,7 @@
 /** Receives revocations from the users subgraph over a WebSocket, and reconnects for as long as the process runs (ADR 10). */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
-import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
+import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 import { Gauge, type Registry } from 'prom-client';
 import { WebSocket } from 'ws';
 import { type Revocations, readRevocation } from './revocations.ts';

@@ -1,6 +1,6 @@
 /** The form of access tokens (RFC 7515, RFC 7519), before any key or claim is looked at. No I/O. */
 import { fail } from '@trestle/schema/errors';
-import { parseStrictJson } from '@trestle/service/strict-json';
+import { parseStrictJson } from '@trestle/service/messages/strict-json';
 
 /** A token whose signature is not verified yet. */
 export interface ParsedToken {

@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type Service, startService } from '@trestle/service';
-import { createEdge } from '@trestle/service/edge';
-import { createProbes } from '@trestle/service/probes';
-import { setLateHeaders } from '@trestle/service/response-headers';
-import { createSelfSigned } from '@trestle/service/test-authority';
-import { parseTrustedProxies } from '@trestle/service/trusted-proxies';
+import { createEdge } from '@trestle/service/edge/edge';
+import { createProbes } from '@trestle/service/probes/probes';
+import { setLateHeaders } from '@trestle/service/messages/response-headers';
+import { createSelfSigned } from '@trestle/service/testing/test-authority';
+import { parseTrustedProxies } from '@trestle/service/clients/trusted-proxies';
 import { type RateLimits, createRateLimits } from './settings.ts';
 
 const LIMIT = 100;

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type readSettings, setting } from '@trestle/env';
 import type { Log } from '@trestle/log';
-import { clientOf, passedClientOf } from '@trestle/service/client-id';
-import { hasCredential } from '@trestle/service/has-credential';
+import { clientOf, passedClientOf } from '@trestle/service/clients/client-id';
+import { hasCredential } from '@trestle/service/messages/has-credential';
 import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
 import { toRateLimitHeaders } from './headers.ts';
 import { type SharedWindows, createRateLimiter } from './rate-limiter.ts';

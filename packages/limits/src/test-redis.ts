@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
-import { reserveTestPort } from '@trestle/service/test-port';
+import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { Redis } from 'ioredis';
 
 const STANDARD_PORT = 6379;

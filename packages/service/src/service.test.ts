@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
-import { createProbes } from './probes.ts';
+import { createProbes } from './probes/probes.ts';
 import { type Service, startService } from './service.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });

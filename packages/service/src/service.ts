@@ -2,14 +2,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeListener } from './close-listener.ts';
-import { type HttpServer, createHttpServer } from './http-server.ts';
-import { serveMetrics } from './metrics-port.ts';
-import type { ServiceOptions } from './service-options.ts';
-import type { TlsCredentials } from './tls.ts';
+import { closeListener } from './server/close-listener.ts';
+import { type HttpServer, createHttpServer } from './server/http-server.ts';
+import { serveMetrics } from './probes/metrics-port.ts';
+import type { ServiceOptions } from './server/service-options.ts';
+import type { TlsCredentials } from './server/tls.ts';
 
-export { runProcess } from './run-process.ts';
-export type { ServiceOptions } from './service-options.ts';
+export { runProcess } from './process/run-process.ts';
+export type { ServiceOptions } from './server/service-options.ts';
 
 /** How long requests in flight may take after the server has stopped listening. */
 const DRAIN_MS = 5000;

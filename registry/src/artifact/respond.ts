@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, fail, toFault } from '@trestle/schema/errors';
-import { toRequestId } from '@trestle/service/request-id';
+import { toRequestId } from '@trestle/service/messages/request-id';
 import { sendFault } from '@trestle/chassis/request/send-fault';
 import type { Endpoint } from '@trestle/chassis/server/subgraph';
 

@@ -1,8 +1,8 @@
 /** What the registry serves to browsers: GraphiQL at `/graphql`, and the reference of its API at `/docs`. */
 import type { HttpOptions } from '@trestle/chassis/server/apollo-server';
 import { reportOf } from '@trestle/chassis/server/request-telemetry';
-import { createGraphiql } from '@trestle/service/graphiql';
-import { PAGE_TYPE, toPageHeaders } from '@trestle/service/page';
+import { createGraphiql } from '@trestle/service/messages/graphiql';
+import { PAGE_TYPE, toPageHeaders } from '@trestle/service/messages/page';
 import type { GraphQLSchema } from 'graphql';
 import { REFERENCE_STYLE, toReferencePage } from './reference-page.ts';
 

@@ -1,5 +1,5 @@
 /** The reference of the registry's API: a page without scripts and external resources that is made from its schema. No I/O. */
-import { escapeHtml as escape } from '@trestle/service/page';
+import { escapeHtml as escape } from '@trestle/service/messages/page';
 import {
   type ConstValueNode,
   type GraphQLField,

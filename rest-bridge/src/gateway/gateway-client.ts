@@ -5,7 +5,7 @@ import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import { type CheckServerIdentity, ClientError } from '@trestle/http-client/upstream-client';
 import { type Fault, fail } from '@trestle/schema/errors';
-import type { Cancellation } from '@trestle/service/cancellation';
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
 import { Agent } from '@trestle/http-client/undici';

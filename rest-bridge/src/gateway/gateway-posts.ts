@@ -1,8 +1,8 @@
 /** Sends POST requests to the gateway, in the turns of their clients. */
 import { Readable } from 'node:stream';
 import { ClientError, type ClientResponse, type UpstreamClient } from '@trestle/http-client/upstream-client';
-import type { Cancellation } from '@trestle/service/cancellation';
-import { CLIENT_HEADER } from '@trestle/service/client-id';
+import type { Cancellation } from '@trestle/service/process/cancellation';
+import { CLIENT_HEADER } from '@trestle/service/clients/client-id';
 import type { ResponseEnd } from '../http/response-end.ts';
 import type { ClientTurns } from './client-turns.ts';
 

@@ -1,7 +1,7 @@
 /** Reads a JSON request body within its limit (contract §6, RFC 9110 §15.5.14 and §15.5.16). */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
-import { parseStrictJson } from '@trestle/service/strict-json';
+import { parseStrictJson } from '@trestle/service/messages/strict-json';
 import { readBytes } from './read-bytes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 /** The media types of JSON responses (RFC 8259, RFC 9457, contract §4). No I/O. */
-import { toAcceptedTypes } from '@trestle/service/accept';
+import { toAcceptedTypes } from '@trestle/service/messages/accept';
 
 /** The media type of representations and error envelopes. */
 export const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,6 +1,6 @@
 /** Rejects requests while the process is overloaded (spec §7.3, 503). */
 import { fail } from '@trestle/schema/errors';
-import { watchEventLoop } from '@trestle/service/event-loop-delay';
+import { watchEventLoop } from '@trestle/service/process/event-loop-delay';
 
 /** The limits above which the process counts as overloaded. */
 export interface LoadLimits {

@@ -1,7 +1,7 @@
 /** Compresses and writes responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
-import { endBeforeBody, endsBeforeBody } from '@trestle/service/streamed-body';
+import { type Encoding, chooseEncoding, encode } from '@trestle/service/messages/encoding';
+import { endBeforeBody, endsBeforeBody } from '@trestle/service/http1/streamed-body';
 import type { HttpResponse } from './response.ts';
 
 /** The content of a response and its media type. */

@@ -3,7 +3,7 @@
  * which clients of OAuth read. No I/O.
  */
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
-import type { Refusal, RefusalOptions, RefusalResponse } from '@trestle/service/refusals';
+import type { Refusal, RefusalOptions, RefusalResponse } from '@trestle/service/http1/refusals';
 import { UNVERSIONED, toVersionHeaders } from '../pipeline/locate.ts';
 import { toRefusalResponse } from '../pipeline/render-error.ts';
 import type { Versions } from '../versions/versions.ts';

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Cancellation } from '@trestle/service/cancellation';
+import { Cancellation } from '@trestle/service/process/cancellation';
 import type { ReceivedRequest } from '../pipeline/receive.ts';
 import { type OAuthProxy, createOAuthProxy } from './proxy.ts';
 

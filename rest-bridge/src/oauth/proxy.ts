@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Fault, fail } from '@trestle/schema/errors';
-import { toClientHeaders } from '@trestle/service/client-id';
+import { toClientHeaders } from '@trestle/service/clients/client-id';
 import { Pool, errors } from '@trestle/http-client/undici';
 import { readBytes } from '../http/read-bytes.ts';
 import type { ReceivedRequest } from '../pipeline/receive.ts';

@@ -1,9 +1,9 @@
 /** Routes that describe the API: the OpenAPI and AsyncAPI documents, the reference page and the index (contract §4). */
 import type { GraphQLSchema } from 'graphql';
-import { toAcceptedTypes } from '@trestle/service/accept';
+import { toAcceptedTypes } from '@trestle/service/messages/accept';
 import type { Addresses } from '../http/addresses.ts';
 import { JSON_TYPE } from '../http/media-types.ts';
-import { PAGE_TYPE, toPageHeaders } from '@trestle/service/page';
+import { PAGE_TYPE, toPageHeaders } from '@trestle/service/messages/page';
 import type { RouteResponse } from '../http/response.ts';
 import { createParameters } from '../query/parameters.ts';
 import { rejectRequest } from '../query/reject-request.ts';

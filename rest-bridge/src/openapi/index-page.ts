@@ -1,5 +1,5 @@
 /** The index of `GET /`, as JSON and as a page (contract §4). No I/O. */
-import { escapeHtml } from '@trestle/service/page';
+import { escapeHtml } from '@trestle/service/messages/page';
 
 /** The addresses that the index links to. */
 export interface IndexAddresses {

@@ -1,5 +1,5 @@
 /** The OpenAPI document as an HTML page without scripts and external resources (contract §4). No I/O. */
-import { escapeHtml as escape } from '@trestle/service/page';
+import { escapeHtml as escape } from '@trestle/service/messages/page';
 import type { OpenApi, Operation } from './document.ts';
 import type { JsonSchema } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 /** The vocabulary of the pipeline: a request as it is known after each stage. Every value is made by one stage and never changed. */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@trestle/identity';
-import type { Cancellation } from '@trestle/service/cancellation';
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import type { RequestTarget } from '../http/request-target.ts';
 import type { ResponseEnd } from '../http/response-end.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { fail } from '@trestle/schema/errors';
-import { markStreamed } from '@trestle/service/streamed-body';
+import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { FileClient } from '../gateway/file-client.ts';
 import type { RouteResponse } from '../http/response.ts';
 import { PART_TYPE, readUploadOffset } from '../http/tus.ts';

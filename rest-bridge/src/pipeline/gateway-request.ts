@@ -1,7 +1,7 @@
 /** The request to the gateway that an admitted request becomes. No I/O. */
 import type { IncomingMessage } from 'node:http';
-import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
-import { toClientHeaders } from '@trestle/service/client-id';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
+import { toClientHeaders } from '@trestle/service/clients/client-id';
 import type { GraphQLRequest } from '../gateway/gateway-client.ts';
 import { CACHE_HEADER } from '../gateway/graphql-result.ts';
 import type { CompileOperation } from '../operations/operations.ts';

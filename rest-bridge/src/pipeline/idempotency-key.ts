@@ -3,7 +3,7 @@
  * so that any bridge can receive the retry. No I/O.
  */
 import type { FieldFault } from '@trestle/schema/errors';
-import { findIdempotencyFaults } from '@trestle/service/idempotency-key';
+import { findIdempotencyFaults } from '@trestle/service/messages/idempotency-key';
 import type { OperationRoute } from '../routes/route.ts';
 
 /** A key with its scope. The subgraph adds the caller: a key is valid for one caller, method and path. */

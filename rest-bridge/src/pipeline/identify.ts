@@ -5,7 +5,7 @@ import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
-import { toClientHeaders } from '@trestle/service/client-id';
+import { toClientHeaders } from '@trestle/service/clients/client-id';
 import type { RequestContext } from './context.ts';
 
 /** What credentials are checked with. */

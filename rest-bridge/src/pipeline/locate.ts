@@ -1,7 +1,7 @@
 /** Stage 1: splits the request target into version, path and parameters (spec §9, contract §4, §6). No I/O. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
-import { isUtf8 } from '@trestle/service/query-string';
+import { isUtf8 } from '@trestle/service/messages/query-string';
 import type { ResponseHeaders } from '../http/response.ts';
 import { selectVersion } from '../versions/select-version.ts';
 import { DEFAULT_VERSION, type Versions } from '../versions/versions.ts';
@@ -19,8 +19,12 @@ export function requireUrlLength(url: string): void {
   if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `Request URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
 }
 
-/** Returns the parts of the request target. Throws VALIDATION_ERROR for a query string that is not UTF-8, and what `selectVersion` throws. */
+/**
+ * Returns the parts of the request target. Throws NOT_FOUND for one that is no path, such as `*`, VALIDATION_ERROR for a query string that is not UTF-8,
+ * and what `selectVersion` throws.
+ */
 export function locate(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): LocatedRequest {
+  if (!url.startsWith('/')) throw fail('NOT_FOUND', 'The request target is not a path.');
   const mark = url.indexOf('?');
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
   const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));
@@ -60,19 +64,10 @@ function toSearch(query: string): URLSearchParams {
 }
 
 /**
- * Returns the path of a request target, which may also be an absolute URL (RFC 9112 §3.2.2). Percent-encodes characters that a path
- * cannot contain, because the path is written to `Location` and `Link`, where browsers read a backslash as a slash.
+ * Percent-encodes characters that a path cannot contain, because the path is written to `Location` and `Link`, where browsers read a backslash as a
+ * slash.
  */
-function toPathname(target: string): string {
-  const pathname = /^https?:\/\//i.test(target) ? toUrlPathname(target) : target;
-  if (PLAIN_PATH.test(pathname)) return pathname;
-  return pathname.replace(OTHER_CHARACTERS, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`);
-}
-
-function toUrlPathname(url: string): string {
-  try {
-    return new URL(url).pathname;
-  } catch {
-    throw fail('NOT_FOUND', 'The request target is not a valid URL.');
-  }
+function toPathname(path: string): string {
+  if (PLAIN_PATH.test(path)) return path;
+  return path.replace(OTHER_CHARACTERS, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`);
 }

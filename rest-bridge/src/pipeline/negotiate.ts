@@ -1,7 +1,7 @@
 /** Stage 4: chooses the media type of the response (RFC 9110 §12.5.1, contract §4). No I/O. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
-import { toAcceptedTypes } from '@trestle/service/accept';
+import { toAcceptedTypes } from '@trestle/service/messages/accept';
 import { EVENT_STREAM_TYPE, JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
 import type { FieldSelection } from '../query/field-selection.ts';
 import { rejectRequest } from '../query/reject-request.ts';

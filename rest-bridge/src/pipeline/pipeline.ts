@@ -12,8 +12,8 @@
  */
 import type { ServerResponse } from 'node:http';
 import { fail } from '@trestle/schema/errors';
-import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
-import { isStreamed } from '@trestle/service/streamed-body';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
+import { isStreamed } from '@trestle/service/http1/streamed-body';
 import type { FileClient } from '../gateway/file-client.ts';
 import { VARY } from '../http/caching.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';

@@ -5,7 +5,7 @@ import { isMultipart, readBoundary } from '@trestle/multipart/boundary';
 import { readParts } from '@trestle/multipart/read-head';
 import { toEnd, toFileStart, toHead } from '@trestle/multipart/write-request';
 import { type FieldFault, fail } from '@trestle/schema/errors';
-import { markStreamed } from '@trestle/service/streamed-body';
+import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import type { Parameters } from '../query/parameters.ts';
 

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
-import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
+import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { VARY } from '../http/caching.ts';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';

@@ -1,7 +1,7 @@
 /** Stage 8: turns a successful route response into an HTTP response, with entity tag, conditions, range and content coding. */
 import type { IncomingMessage } from 'node:http';
-import { toEncodedTag } from '@trestle/service/encoding';
-import { toJson } from '@trestle/service/json-bytes';
+import { toEncodedTag } from '@trestle/service/messages/encoding';
+import { toJson } from '@trestle/service/process/json-bytes';
 import { VARY, toCacheControl } from '../http/caching.ts';
 import { allowsRange, evaluateReadConditions, toEtag } from '../http/conditional.ts';
 import { JSON_TYPE } from '../http/media-types.ts';

@@ -1,6 +1,6 @@
 /** Selects the API version of a request by its four selectors (spec §9.1–§9.3, contract §4). No I/O. */
 import { fail } from '@trestle/schema/errors';
-import { toMediaRanges } from '@trestle/service/accept';
+import { toMediaRanges } from '@trestle/service/messages/accept';
 import { DEFAULT_VERSION, type Versions } from './versions.ts';
 
 /** The parts of a request that can name a version. */

@@ -1,7 +1,7 @@
 /** One subscription of the operator, whose events invalidate what they have changed. */
 import type { Log } from '@trestle/log';
 import { UNCOUNTED } from '@trestle/limits/quota';
-import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
+import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 import { createContext } from '../../request/context.ts';
 import { NO_REPORTS, type OperationRequest, type OperationResult } from '../../request/operation.ts';
 import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../../request/subscriber.ts';

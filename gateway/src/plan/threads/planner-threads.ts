@@ -3,7 +3,7 @@
  * to a second thread, so that only heavy documents wait for heavy ones. In both queues clients take turns.
  */
 import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
-import { createBufferRelease } from '@trestle/service/garbage-collection';
+import { createBufferRelease } from '@trestle/service/process/garbage-collection';
 import { LocatedFault } from '../../program/located-fault.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type SlotOptions, PlannerSlot } from './planner-slot.ts';

@@ -1,7 +1,7 @@
 /** Runs in a planner's worker thread: plans for one supergraph, one request at a time, and replies to each with exactly one message. */
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createGrowthLimit, watchHeap } from '@trestle/service/heap-watch';
+import { createGrowthLimit, watchHeap } from '@trestle/service/process/heap-watch';
 import { GraphQLError } from 'graphql';
 import { type PlannerMessage, type PlannerReply, type PlannerSeed, buffersOf } from './planner-messages.ts';
 import { createPlanner, toPreparedError } from '../planner.ts';

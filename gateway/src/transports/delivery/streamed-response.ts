@@ -1,7 +1,7 @@
 /** An HTTP response that stays open: its head, its heartbeats, its queue, its end. */
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { releaseSlot } from '@trestle/service/admission-handler';
+import { releaseSlot } from '@trestle/service/admission/admission-handler';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { PartsEncoder } from './parts-encoder.ts';
 import type { SendBuffers } from './send-buffers.ts';

@@ -1,5 +1,5 @@
 /** Compresses results for clients that accept it, while the process has room for it (RFC 9110 §8.4, §12.5.3). */
-import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
+import { type Encoding, chooseEncoding, encode } from '@trestle/service/messages/encoding';
 import { type PartsEncoder, createPartsEncoder } from '../delivery/parts-encoder.ts';
 
 /** The compression of all responses of a process. */

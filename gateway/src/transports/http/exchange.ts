@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Log } from '@trestle/log';
-import { toRequestId } from '@trestle/service/request-id';
+import { toRequestId } from '@trestle/service/messages/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
 import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';

@@ -1,5 +1,5 @@
 /** Calls the hooks of an HTTP request: `onRequest` before its admission, `onContext` after it. */
-import { clientOf } from '@trestle/service/client-id';
+import { clientOf } from '@trestle/service/clients/client-id';
 import { extendContext, extendRequest } from '../../extensions/extend-context.ts';
 import { ExtendedRequest } from '../../request/extended-request.ts';
 import { type AdmittedRequest, type ArrivedRequest, type HttpTransportOptions, abandon, admitRequest } from './admitted-request.ts';

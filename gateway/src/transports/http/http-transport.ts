@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
-import { type ServeGraphiql, createGraphiql } from '@trestle/service/graphiql';
-import { setLateHeaders } from '@trestle/service/response-headers';
+import { type ServeGraphiql, createGraphiql } from '@trestle/service/messages/graphiql';
+import { setLateHeaders } from '@trestle/service/messages/response-headers';
 import { toPackageUrl } from '../../package-files.ts';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import { toCacheHeaders, toFetchStatus } from '../../request/cache-report.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toChallenge } from '@trestle/identity/challenge';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
-import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
+import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { PersistedQueryNotFound } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
 import { UnsupportedCoding } from './content-coding.ts';

@@ -1,7 +1,7 @@
 /** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLean } from '@trestle/service/lean-reader/lean-response';
-import { endBeforeBody, endsBeforeBody, isStreamed } from '@trestle/service/streamed-body';
+import { isLean } from '@trestle/service/http1/lean-reader/lean-response';
+import { endBeforeBody, endsBeforeBody, isStreamed } from '@trestle/service/http1/streamed-body';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import type { Compression } from './compression.ts';

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Log } from '@trestle/log';
-import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
 import { formatFault } from '../../errors/format-fault.ts';
 import { readClientApplication } from '../../request/caller.ts';
 import type { ClientApplication, OperationResult } from '../../request/operation.ts';

@@ -1,7 +1,7 @@
 /** The origins of browsers that may call tools: an origin that names this server is trusted only where DNS cannot have been changed to that. No I/O. */
 import { isIP } from 'node:net';
-import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
-import { createOriginList } from '@trestle/service/origin-list';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
+import { createOriginList } from '@trestle/service/edge/origin-list';
 
 export interface McpOriginOptions {
   readonly publicUrl: string | undefined;

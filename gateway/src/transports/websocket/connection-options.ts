@@ -1,7 +1,7 @@
 /** What a connection is created with. Types only. */
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '@trestle/log';
-import type { MessageTurns } from '@trestle/service/message-turns';
+import type { MessageTurns } from '@trestle/service/process/message-turns';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { IdentifyOptions, Identity } from '../../request/caller.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';

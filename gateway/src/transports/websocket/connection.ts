@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toFault } from '@trestle/schema/errors';
-import { closeSocket } from '@trestle/service/close-socket';
+import { closeSocket } from '@trestle/service/server/close-socket';
 import { CloseCode, MessageType } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
 import { type Identity, identify, readConnectionParams } from '../../request/caller.ts';

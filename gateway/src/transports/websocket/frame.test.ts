@@ -1,7 +1,7 @@
 /** Frames are read back by the library that clients read them with. */
 import type { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@trestle/service/test-characters';
+import { anyCharacter } from '@trestle/service/testing/test-characters';
 import fc from 'fast-check';
 import * as ws from 'ws';
 import { toTextFrame } from './frame.ts';

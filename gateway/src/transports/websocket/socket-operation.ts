@@ -2,7 +2,7 @@
 import type { Fault } from '@trestle/schema/errors';
 import { MessageType } from 'graphql-ws/client';
 import { formatFault } from '../../errors/format-fault.ts';
-import type { Cancellation } from '@trestle/service/cancellation';
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import type { OperationResult } from '../../request/operation.ts';
 import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../../request/subscriber.ts';
 import { type Envelope, type SendQueue, toEnvelope } from '../delivery/send-queue.ts';

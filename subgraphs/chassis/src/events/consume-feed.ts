@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
 import { Fault } from '@trestle/schema/errors';
-import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
+import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 import type { Registry } from 'prom-client';
 import { toDatabaseFault } from '../database/database-faults.ts';
 import type { Database } from '../database/database.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
 import { type Fault, fail } from '@trestle/schema/errors';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import pg from 'pg';
 import type { Query } from '../database/query.ts';
 

@@ -1,6 +1,6 @@
 /** A task of the background that begins again after each error, until it is stopped. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 
 const BACKOFF = { firstMs: 100, maxMs: 5000 };
 

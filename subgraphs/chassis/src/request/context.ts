@@ -1,5 +1,5 @@
 /** The context of a GraphQL request: what every resolver gets besides its arguments. */
-import type { LentBytes } from '@trestle/service/json-bytes';
+import type { LentBytes } from '@trestle/service/process/json-bytes';
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import type { HttpExchange } from './http-exchange.ts';

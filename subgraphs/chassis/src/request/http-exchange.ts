@@ -1,6 +1,6 @@
 /** What resolvers may know of the HTTP request behind a mutation, and what they may add to its response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type PassedClient, passedClientOf } from '@trestle/service/client-id';
+import { type PassedClient, passedClientOf } from '@trestle/service/clients/client-id';
 
 /** The HTTP side of a request. Operations of a WebSocket have none. */
 export interface HttpExchange {

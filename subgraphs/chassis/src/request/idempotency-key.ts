@@ -1,7 +1,7 @@
 /** Parses the headers of idempotent requests (spec §8, contract §4). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { rejectFaults } from '@trestle/schema/errors';
-import { findIdempotencyFaults } from '@trestle/service/idempotency-key';
+import { findIdempotencyFaults } from '@trestle/service/messages/idempotency-key';
 
 /** The key by which a client marks requests as repetitions of one request (spec §8). */
 export interface IdempotencyKey {

@@ -1,7 +1,7 @@
 /** Sends a fault of a request that did not become an operation. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
-import { endBeforeBody } from '@trestle/service/streamed-body';
+import { endBeforeBody } from '@trestle/service/http1/streamed-body';
 
 /** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
 export function sendFault(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@trestle/service/test-characters';
+import { anyCharacter } from '@trestle/service/testing/test-characters';
 import fc from 'fast-check';
 import { MAX_WORDS, MAX_WORD_LENGTH, type SearchQuery, parseSearchQuery, termsOf } from './query.ts';
 

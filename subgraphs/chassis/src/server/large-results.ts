@@ -1,6 +1,6 @@
 /** Renders large results as bytes, where Apollo Server would make a string of megabytes (`json-bytes.ts` of the package `service`). */
 import type { ApolloServerPlugin } from '@apollo/server';
-import { hasLongList, writeJson } from '@trestle/service/json-bytes';
+import { hasLongList, writeJson } from '@trestle/service/process/json-bytes';
 import type { RequestContext } from '../request/context.ts';
 
 /**

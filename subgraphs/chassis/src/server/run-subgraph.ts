@@ -6,7 +6,7 @@ import { type VerificationSettings, startVerification } from '@trestle/identity/
 import { type Log, type LogLevel, type ProcessLog, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
-import { createProbes } from '@trestle/service/probes';
+import { createProbes } from '@trestle/service/probes/probes';
 import { type ServiceSettings, toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import { startExports } from '@trestle/telemetry/exports';

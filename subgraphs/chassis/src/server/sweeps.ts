@@ -1,6 +1,6 @@
 /** Deletes regularly what is no longer needed: events that have expired, keys of old requests, files that no row names. */
 import type { Log } from '@trestle/log';
-import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
+import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 /** After a failure the sweeps run again earlier than usual. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { readBearerToken } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
-import { toRequestId } from '@trestle/service/request-id';
+import { toRequestId } from '@trestle/service/messages/request-id';
 import type { RequestContext } from '../request/context.ts';
 
 /** The session of a socket. */

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
-import { closeSocket } from '@trestle/service/close-socket';
-import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
+import { closeSocket } from '@trestle/service/server/close-socket';
+import { refuseUpgrade } from '@trestle/service/server/refuse-upgrade';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -29,7 +29,7 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { findDocumentError } from '../graphql/validate-document.ts';
-import { MessageTurns } from '@trestle/service/message-turns';
+import { MessageTurns } from '@trestle/service/process/message-turns';
 import { OperationFailure, type Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { QueryTurns } from './query-turns.ts';

@@ -1,10 +1,10 @@
 /** Carries the messages of graphql-ws over a WebSocket: sends, receives, pings the peer, closes. Knows nothing of GraphQL. */
 import type { Log } from '@trestle/log';
-import { closeSocket } from '@trestle/service/close-socket';
+import { closeSocket } from '@trestle/service/server/close-socket';
 import { CloseCode, MessageType } from 'graphql-ws';
 import type { Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { MessageTurns } from '@trestle/service/message-turns';
+import type { MessageTurns } from '@trestle/service/process/message-turns';
 
 /** RFC 6455 §7.4.1 */
 const NORMAL = 1000;

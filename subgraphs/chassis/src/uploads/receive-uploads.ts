@@ -5,7 +5,7 @@ import type { Caller } from '@trestle/identity';
 import type { Log } from '@trestle/log';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail, toFault } from '@trestle/schema/errors';
-import { markStreamed } from '@trestle/service/streamed-body';
+import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { CallerVerifier } from '../request/context.ts';
 import { sendFault } from '../request/send-fault.ts';
 import { type UploadOptions, readFiles } from './read-files.ts';

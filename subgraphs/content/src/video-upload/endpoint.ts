@@ -8,7 +8,7 @@ import { isTicketValid } from '@trestle/files/ticket';
 import type { Endpoint } from '@trestle/chassis/server/subgraph';
 import type { Log } from '@trestle/log';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
-import { endBeforeBody, markStreamed } from '@trestle/service/streamed-body';
+import { endBeforeBody, markStreamed } from '@trestle/service/http1/streamed-body';
 import { completeDirectUpload } from './complete-upload.ts';
 import { receiveParts } from './receive-parts.ts';
 import { type UploadParts, type UploadProgress, changed } from './upload-parts.ts';

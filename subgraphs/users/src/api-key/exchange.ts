@@ -5,7 +5,7 @@ import { hashApiKey, isApiKey } from '@trestle/identity/api-keys';
 import { isScope } from '@trestle/identity/scopes';
 import { ACCESS_TOKEN_SECONDS, type TokenIssuer } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
-import { passedClientOf } from '@trestle/service/client-id';
+import { passedClientOf } from '@trestle/service/clients/client-id';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { SecurityEventStore } from '../security/store.ts';
 import type { ApiKeyStore } from './store.ts';

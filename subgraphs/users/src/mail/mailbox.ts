@@ -3,7 +3,7 @@
  * are never written to a disk or a log, since they have links that are secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLocalRequest } from '@trestle/service/local-peer';
+import { isLocalRequest } from '@trestle/service/clients/local-peer';
 import { type Html, html, page } from '../oauth/pages/layout.ts';
 import { sendPage } from '../oauth/page-response.ts';
 import type { Mail, Mailer } from './mailer.ts';

@@ -1,6 +1,6 @@
 /** What the authorization server needs of the accounts. */
 import type { IncomingMessage } from 'node:http';
-import { passedClientOf } from '@trestle/service/client-id';
+import { passedClientOf } from '@trestle/service/clients/client-id';
 import type { Authenticate } from '../login/authenticate.ts';
 import { toSessionClient } from '../session/client.ts';
 import type { SessionClient } from '../session/store.ts';

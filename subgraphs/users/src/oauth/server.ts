@@ -8,7 +8,7 @@ import type { PublicJwk, SigningKey } from '@trestle/identity/key-set';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
-import { clientOf, passedClientOf } from '@trestle/service/client-id';
+import { clientOf, passedClientOf } from '@trestle/service/clients/client-id';
 import type { JWK } from 'oidc-provider';
 import type { AttemptStore } from '../login/attempt-store.ts';
 import type { ClientDescription } from '../security/security-events.ts';

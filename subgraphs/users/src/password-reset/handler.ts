@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault } from '@trestle/schema/errors';
-import { passedClientOf } from '@trestle/service/client-id';
+import { passedClientOf } from '@trestle/service/clients/client-id';
 import { type PageResponse, sendPage } from '../oauth/page-response.ts';
 import { FormError, readForm } from '../oauth/requests.ts';
 import { toSessionClient } from '../session/client.ts';

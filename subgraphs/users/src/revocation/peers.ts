@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { followSignal } from '@trestle/http-client/follow-signal';
 import { type Revocation, readRevocation } from '@trestle/identity/revocations';
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/backoff';
+import { backoffMs } from '@trestle/service/process/backoff';
 import pg from 'pg';
 
 const CHANNEL = 'trestle_revocations';

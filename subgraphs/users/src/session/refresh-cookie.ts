@@ -1,7 +1,7 @@
 /** The cookie that holds a refresh token (RFC 6265bis), and the tokens themselves. No I/O. */
 import { createHash, randomBytes } from 'node:crypto';
 import { fail } from '@trestle/schema/errors';
-import { readCookies } from '@trestle/service/cookies';
+import { readCookies } from '@trestle/service/messages/cookies';
 
 /** Lifetime of a refresh token, in seconds: 7 days from its last use. */
 export const REFRESH_TOKEN_SECONDS = 7 * 24 * 60 * 60;

@@ -1,0 +1,274 @@
+/** Answers the requests that no handler sees: those that Node's parser refuses, that are ill-framed, or that never end (RFC 9112, contract §5). */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Log } from '@trestle/log';
+import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { type Message, endBare, toHttpMessage } from '../messages/bare-responses.ts';
+import { isLean } from './lean-reader/lean-response.ts';
+import { runPaced } from '../process/paced.ts';
+import { readHead } from './checked-head.ts';
+import { toRequestId } from '../messages/request-id.ts';
+import { addedHeadersOf } from '../messages/response-headers.ts';
+
+/** A refused request, to be reported in the process's own error envelope. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly requestId: string;
+  /** The request target; undefined when the request could not be parsed so far. */
+  readonly url: string | undefined;
+}
+
+/** The JSON body and further headers of a refusal. Type, length, request id and `Connection: close` are added to them. */
+export interface RefusalResponse {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How the responses of the service itself are logged and rendered. */
+export interface RefusalOptions {
+  readonly log: Log;
+  /** Returns headers of refusals, preflights and redirects by the request target, if it could be parsed; default: none. */
+  readonly headersOf?: ((url: string | undefined) => Readonly<Record<string, string>>) | undefined;
+  /** Renders a refusal in the process's own envelope; default: the envelope of spec §7.1. */
+  readonly toRefusalResponse?: ((refusal: Refusal) => RefusalResponse) | undefined;
+}
+
+/** A connection as far as a refusal depends on it. */
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+  readonly encrypted?: boolean;
+  readonly bytesRead?: number;
+}
+
+/** A request as far as a refusal depends on it. The parser refuses requests whose headers nobody has read. */
+export interface RefusedRequest extends Pick<IncomingMessage, 'headers' | 'url'> {
+  readonly socket: Peer;
+}
+
+/** What adds headers to refusals. `response` may be any object: `addedHeadersOf` returns what was added to it. */
+export interface RefusalHeaders {
+  /** Called for every request, before anything answers it. */
+  readonly prepare?: ((request: RefusedRequest, response: object) => void) | undefined;
+  /** Counts a request that is refused, unless a handler has counted it, and adds the headers of its limit. */
+  readonly count?: ((request: RefusedRequest, response: object) => void) | undefined;
+}
+
+/** What receives the requests that are not refused. */
+export interface RequestHandlers extends RefusalOptions, RefusalHeaders {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes over the connections that change to another protocol. */
+  readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+}
+
+/** Why a request is refused: the code decides the status, the message is for the client. */
+export type Reason = Pick<Refusal, 'code' | 'message'>;
+
+/** The value of Strict-Transport-Security: browsers use HTTPS only for a year after they have used it once (RFC 6797, spec §9). */
+export const HSTS = 'max-age=31536000; includeSubDomains';
+
+/** The method is none of those that Node's parser knows. */
+export const UNKNOWN_METHOD: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server does not support the request method.' };
+/** The headers or the body exceeded a limit of time or rate. */
+export const TOO_SLOW: Reason = { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive completely in time. Send it again.' };
+/** All headers together exceed their limit. */
+export const HEADERS_TOO_LARGE: Reason = {
+  code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
+  message: 'The request headers are too large. Send fewer or shorter headers.',
+};
+const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+/** By the error codes of Node's parser. Its messages are not used: they quote the request. */
+const REASONS: Readonly<Record<string, Reason>> = {
+  [TIMEOUT]: TOO_SLOW,
+  HPE_HEADER_OVERFLOW: HEADERS_TOO_LARGE,
+  HPE_INVALID_METHOD: UNKNOWN_METHOD,
+  // For RTSP's methods, which the parser knows, it reports this text in place of a code of its own.
+  'Invalid method for HTTP/x.x request': UNKNOWN_METHOD,
+};
+/** The request breaks the syntax or framing of HTTP. */
+export const MALFORMED: Reason = { code: 'VALIDATION_ERROR', message: 'The request is not well-formed HTTP.' };
+/** The method is CONNECT (RFC 9110 §9.3.6). */
+export const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'CONNECT is not supported: the server is not a proxy.' };
+/** A client has too many waiting requests. */
+export const TOO_MANY: Reason = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'Too many requests of one client are waiting. Retry after the number of seconds in Retry-After.',
+};
+/** The event loop of the process is late. */
+export const OVERLOADED: Reason = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The server is overloaded. Retry later.',
+};
+/** `Expect` has another value than `100-continue` (RFC 9110 §10.1.1). */
+export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect must be 100-continue or absent.' };
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The response before it on the same connection, which has to be sent first. */
+  readonly previous: ServerResponse | undefined;
+}
+
+/** Passes well-formed requests to `handle` and answers all others: 408, 431, 501, and 400 for the rest, which includes request smuggling. */
+export function handleRequests(server: Server, handlers: RequestHandlers): void {
+  const { handle, upgrade, prepare, count } = handlers;
+  const refuse = createRefuser(handlers);
+  const refuseSocket = createSocketRefuser(handlers);
+  const latest = new WeakMap<Duplex, Exchange>();
+  const refused = new WeakSet<Duplex>();
+
+  const receive = (request: IncomingMessage, response: ServerResponse, reason: Reason | undefined) => {
+    const { socket } = request;
+    // After an ill-framed request, what seems to be the next one may be a part of it.
+    if (refused.has(socket)) return;
+    // A request of the lean reader is whole, and its connection has no other in flight: no refusal depends on it.
+    if (!isLean(response)) latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
+    prepare?.(request, response);
+    if (reason === undefined) {
+      handle(request, response);
+      return;
+    }
+    refused.add(socket);
+    count?.(request, response);
+    const { status, headers, body } = refuse(reason, request);
+    response.writeHead(status, headers).end(body);
+  };
+  const refuseBare = (socket: Duplex, reason: Reason, exchange?: RefusedExchange) => {
+    refused.add(socket);
+    refuseSocket(socket, reason, exchange);
+  };
+
+  server.on('request', (request, response) => {
+    if (isDropped(request)) return;
+    // The lean reader has checked the framing of its requests.
+    receive(request, response, isLean(response) || readHead(request) ? undefined : MALFORMED);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    receive(request, response, BAD_EXPECTATION);
+  });
+  server.on('connect', (request: IncomingMessage, socket) => {
+    // Node has no error listener on the connection from here on; an error without one would end the process.
+    socket.on('error', () => socket.destroy()).resume();
+    if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
+    else refuseBare(socket, NO_PROXY, { request });
+  });
+  if (upgrade) {
+    server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
+      else if (!readHead(request)) refuseBare(socket.resume(), MALFORMED, { request });
+      else upgrade(request, socket, head);
+    });
+  }
+  const refuseUnreadable = (error: ParserError, socket: Duplex) => {
+    if (refused.has(socket)) return;
+    const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;
+    const exchange = latest.get(socket);
+    if (!socket.writable) socket.destroy();
+    else if (!exchange || isOver(exchange)) refuseBare(socket, reason);
+    // The fault follows a complete request, whose own response is still to be sent.
+    else if (exchange.request.complete) exchange.response.shouldKeepAlive = false;
+    // A refusal cannot follow a response that was begun before the request was complete.
+    else if (exchange.response.headersSent || exchange.previous?.writableFinished === false) socket.destroy();
+    else refuseBare(socket, reason, exchange);
+  };
+  server.on('clientError', (error: ParserError, socket) => {
+    // Node finds all connections that are too slow at once.
+    if (error.code === TIMEOUT) runPaced(refuseUnreadable.bind(undefined, error, socket));
+    else refuseUnreadable(error, socket);
+  });
+}
+
+/**
+ * Returns whether the connection of a new request has been closed, and ends such a request. There are such requests because the parser reads to the end
+ * of the 64 KiB that it has, also after too many pipelined requests closed the connection. They are ended here because Node.js otherwise creates an error
+ * with a stack for each, which takes most of the time.
+ */
+function isDropped(request: IncomingMessage): boolean {
+  if (!request.socket.destroyed) return false;
+  request.destroy();
+  return true;
+}
+
+/** A refused request, and its response when Node has created one, which is then not used. */
+interface RefusedExchange {
+  readonly request: IncomingMessage;
+  readonly response?: ServerResponse;
+}
+
+/**
+ * Returns a function that refuses a request on a connection that Node no longer manages, and closes the connection. Without a request the peer is the
+ * client, and what it sent is counted as a request of its address, unless it sent nothing: browsers open connections that they may need.
+ */
+export function createSocketRefuser(handlers: RefusalOptions & RefusalHeaders) {
+  const { prepare, count } = handlers;
+  const refuse = createRefuser(handlers);
+  return (socket: Duplex, reason: Reason, exchange?: RefusedExchange): void => {
+    const peer = socket as Peer;
+    const request: RefusedRequest = exchange?.request ?? { headers: {}, socket: peer };
+    const response = exchange?.response ?? {};
+    if (!exchange?.response) prepare?.(request, response);
+    if (exchange || peer.bytesRead !== 0) count?.(request, response);
+    const message = refuse(reason, request);
+    endBare(socket, toHttpMessage(message, addedHeadersOf(response, message.status)), () => {
+      // A handler that reads the body must not receive what follows the refusal.
+      if (exchange?.response) exchange.request.destroy();
+    });
+  };
+}
+
+/** Returns a function that logs a refusal and returns its response. */
+export function createRefuser({ log, headersOf, toRefusalResponse = toEnvelope }: RefusalOptions) {
+  return ({ code, message }: Reason, { headers: sent, socket, url }: RefusedRequest): Message => {
+    const requestId = toRequestId(sent['x-request-id']);
+    const { status } = ERRORS[code];
+    log.info('refused', { requestId, status, code });
+    const { headers, body } = toRefusalResponse({ code, message, requestId, url });
+    const all = {
+      ...headersOf?.(url),
+      ...headers,
+      'X-Content-Type-Options': 'nosniff',
+      ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }),
+    };
+    return toMessage(status, { body, headers: all }, requestId);
+  };
+}
+
+/** Returns whether the connection is encrypted. */
+export function isSecure(socket: Peer): boolean {
+  return socket.encrypted === true;
+}
+
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+}
+
+/** A response that has been sent is not kept for the life of the connection, nor what its listeners refer to. */
+function unsent(response: ServerResponse | undefined): ServerResponse | undefined {
+  return response?.writableFinished === true ? undefined : response;
+}
+
+function isOver({ request, response }: Exchange): boolean {
+  return request.complete && response.writableFinished;
+}
+
+function toEnvelope({ code, message, requestId }: Refusal): RefusalResponse {
+  return { body: { error: { code, message, requestId } } };
+}
+
+function toMessage(status: number, { headers, body }: RefusalResponse, requestId: string): Message {
+  const text = JSON.stringify(body);
+  return {
+    status,
+    headers: {
+      ...headers,
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(text)),
+      'Cache-Control': 'no-store',
+      'X-Request-ID': requestId,
+      Connection: 'close',
+    },
+    body: text,
+  };
+}

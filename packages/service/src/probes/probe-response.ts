@@ -1,0 +1,35 @@
+/** The response to a probe, and to a request for metrics. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { toRequestId } from '../messages/request-id.ts';
+
+/** The media type of probes, but for metrics. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The response to a probe. */
+export interface ProbeResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The methods of a probe. */
+const ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Returns the response to a method that reads nothing: the methods of the path, or 405 (RFC 9110 §9.3.7, §15.5.6). */
+export function toMethodResponse({ method = '', headers: sent }: IncomingMessage): ProbeResponse {
+  const requestId = toRequestId(sent['x-request-id']);
+  const headers = { allow: ALLOW, 'x-request-id': requestId };
+  if (method === 'OPTIONS') return { status: 200, type: JSON_TYPE, body: '', headers };
+  const code: ErrorCode = 'METHOD_NOT_ALLOWED';
+  const message = `Method ${method} is not allowed for the path. Allowed methods: ${ALLOW}.`;
+  return { status: ERRORS[code].status, type: JSON_TYPE, body: JSON.stringify({ error: { code, message, requestId } }), headers };
+}
+
+/** Writes the response, or 503 when `read` rejects. */
+export async function send(read: () => Promise<ProbeResponse>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, type, body, headers } = await read().catch((): ProbeResponse => ({ status: 503, type: 'text/plain', body: '' }));
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...headers });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
