@@ -128,6 +128,14 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
     expect(await send('max-age=600')).toBe('public, max-age=20');
     expect(await send('private, max-age=600')).toBe('private, max-age=20');
     expect(await send('no-store')).toBe('no-store');
+    federation.intercept = (_, __, response) => {
+      response.setHeader('cache-control', 'max-age=50');
+    };
+    for (const query of ['{ plain }', '{ lamp { id } plain }', '{ __schema { __typename } lamp { id } }', '{ secret }'])
+      expect(await cacheControlOf(query)).toBe('no-store');
+    expect(await cacheControlOf('{ mine { id } }')).toBe('private, max-age=50');
+    expect(await cacheControlOf('{ plain }', CREDENTIAL)).toBe('no-store');
+    expect(await cacheControlOf('{ lamp { id } }', CREDENTIAL)).toBe('private, max-age=50');
   });
 
   it('answers a POST with the header that asks for it as a GET', async () => {

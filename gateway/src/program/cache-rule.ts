@@ -1,5 +1,5 @@
 /** How long the result of an operation may be cached by `@cacheControl`, as plain data of its program. No I/O. */
-import type { CachePolicy } from '../request/cache-policy.ts';
+import { type CachePolicy, NO_STORE } from '../request/cache-policy.ts';
 
 /** What the fields of a selection set allow. */
 export interface CacheRule {
@@ -24,11 +24,11 @@ export interface Condition {
   readonly isTrue: boolean;
 }
 
-/** Returns the policy for these variables; undefined for a result that may not be cached. */
+/** Returns the policy for these variables; undefined without a rule, which is where the supergraph has no hints. */
 export function toPlannedPolicy(rule: CacheRule | undefined, variables: Readonly<Record<string, unknown>>): CachePolicy | undefined {
   if (!rule) return undefined;
   const { maxAge, isPrivate } = rule.branches.length === 0 ? rule : strictest(rule, variables);
-  if (maxAge === undefined || maxAge === 0) return undefined;
+  if (maxAge === undefined || maxAge === 0) return NO_STORE;
   return { maxAge, sharedMaxAge: isPrivate ? 0 : maxAge, isPrivate };
 }
 

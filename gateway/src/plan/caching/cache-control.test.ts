@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { toPlannedPolicy } from '../../program/cache-rule.ts';
-import { writeCachePolicy } from '../../request/cache-policy.ts';
+import { NO_STORE, writeCachePolicy } from '../../request/cache-policy.ts';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { createFindCacheRule } from './cache-control.ts';
 import { createFindFetchCaching } from './fetch-caching.ts';
@@ -127,7 +127,7 @@ describe('@cacheControl', () => {
 
   it('does not cache an operation with rules of access', () => {
     const found = read({ query: '{ cachedCount }', operationName: undefined }, Infinity);
-    expect(findRule({ ...found, rules: [{ kind: 'authenticated' }] })).toBeUndefined();
+    expect(toPlannedPolicy(findRule({ ...found, rules: [{ kind: 'authenticated' }] }), {})).toEqual(NO_STORE);
   });
 
   it('reads the directive under the namespace of its link, and takes an unknown scope for private', () => {

@@ -39,7 +39,7 @@ const NEVER: CacheRule = { maxAge: 0, isPrivate: false, branches: [] };
 
 export type CacheableOperation = Pick<ReadOperation, 'operation' | 'root' | 'sets' | 'selections' | 'introspection' | 'rules'>;
 
-/** Returns the rule of an operation; undefined for one whose result is never cached. */
+/** Returns the rule of an operation; undefined where the supergraph has no hints. */
 export type FindCacheRule = (operation: CacheableOperation) => CacheRule | undefined;
 
 /** Creates the function for a schema of clients and its supergraph, which has the directives. It costs nothing when the supergraph has none. */
@@ -48,7 +48,7 @@ export function createFindCacheRule(schema: GraphQLSchema, supergraph: GraphQLSc
   if (!hintOf) return () => undefined;
   return ({ operation, root, sets, selections, introspection, rules }) => {
     // The result of an operation with rules of access depends on the caller; introspection has no hints.
-    if (operation.operation !== OperationTypeNode.QUERY || rules.length > 0 || introspection) return undefined;
+    if (operation.operation !== OperationTypeNode.QUERY || rules.length > 0 || introspection) return NEVER;
     const known = new Map<string, CacheRule>();
     const keyOf = createKeys();
     const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[]): CacheRule => {
@@ -72,8 +72,7 @@ export function createFindCacheRule(schema: GraphQLSchema, supergraph: GraphQLSc
       const isAlways = field.when.some((all) => all.length === 0);
       return isAlways || rule === NOTHING ? rule : { ...NOTHING, branches: [{ when: field.when, rule }] };
     };
-    const rule = ofSets(root, sets);
-    return rule.maxAge === 0 || (rule.maxAge === undefined && rule.branches.length === 0) ? undefined : rule;
+    return ofSets(root, sets);
   };
 }
 

@@ -69,10 +69,21 @@ describe('chooseCacheControl', () => {
     expect(choose([undefined, 'no-store'], { result: HINT })).toBe('no-store');
   });
 
-  it('ignores the hints when headers of the request went to subgraphs', () => {
+  it('extends no hints by what fetches say, also for a client with a credential', () => {
+    const NEVER = { caching: { maxAge: 0, sharedMaxAge: 0, isPrivate: true } };
+    const PRIVATE = { caching: { maxAge: 30, sharedMaxAge: 0, isPrivate: true } };
+    const identity = ['authorization', 'Bearer x'];
+    expect(choose(['max-age=9'], { result: NEVER })).toBe('no-store');
+    expect(choose(['max-age=9'], { result: NEVER, identity })).toBe('no-store');
+    expect(choose(['max-age=9'], { result: PRIVATE })).toBe('private, max-age=9');
+    expect(choose(['max-age=90'], { result: PRIVATE, identity })).toBe('private, max-age=30');
+    expect(choose([undefined], { result: PRIVATE, identity })).toBe('no-store');
+  });
+
+  it('only restricts by the hints what subgraphs allow when headers of the request went to them', () => {
     const identity = ['authorization', 'Bearer a'];
     expect(choose([undefined], { result: HINT, identity })).toBe('no-store');
-    expect(choose(['max-age=90'], { result: HINT, identity })).toBe('private, max-age=90');
+    expect(choose(['max-age=90'], { result: HINT, identity })).toBe('private, max-age=30');
   });
 
   it.each([

@@ -8,8 +8,8 @@ import { VARY } from './send.ts';
 
 /**
  * Returns the value of `Cache-Control`. Only a query by GET without errors may be cached, and only by the client itself when headers of its request,
- * such as its credential, were sent to subgraphs, because the result may depend on them (RFC 9111 §5.2.2.7). Hints of the schema (`@cacheControl`) are
- * for anonymous clients only.
+ * such as its credential, were sent to subgraphs, because the result may depend on them (RFC 9111 §5.2.2.7). For them hints of the schema
+ * (`@cacheControl`) only restrict what all subgraphs allow.
  */
 export function chooseCacheControl(
   request: Pick<IncomingMessage, 'method' | 'headers'>,
@@ -18,7 +18,7 @@ export function chooseCacheControl(
 ): string {
   if (!mayCache(request) || outcome !== 'complete' || operationKind !== 'query') return NO_STORE_TEXT;
   const isAnonymous = identity.length === 0;
-  const policy = join(fetchLog, isAnonymous ? caching : undefined);
+  const policy = isAnonymous && caching ? restrict(caching, fetchLog.restriction) : restrict(fetchLog.cachePolicy, caching);
   if (policy === undefined || REPORTS.some((name) => request.headers[name] !== undefined)) return NO_STORE_TEXT;
   return writeCachePolicy(isAnonymous ? policy : { ...policy, isPrivate: true });
 }
@@ -30,11 +30,9 @@ function mayCache({ method, headers }: Pick<IncomingMessage, 'method' | 'headers
 
 const CACHE_HEADER = 'trestle-cache';
 
-/** What the schema allows, restricted by the subgraphs that say something; without hints, what all of them allow. */
-function join(fetchLog: RequestContext['fetchLog'], caching: CachePolicy | undefined): CachePolicy | undefined {
-  if (!caching) return fetchLog.cachePolicy;
-  const { restriction } = fetchLog;
-  return restriction ? toStrictest(caching, restriction) : caching;
+/** Returns what both allow; a restriction that is undefined says nothing. */
+function restrict(policy: CachePolicy | undefined, restriction: CachePolicy | undefined): CachePolicy | undefined {
+  return policy && restriction ? toStrictest(policy, restriction) : policy;
 }
 
 /** These request headers change the result, and are not in `Vary`. */
