@@ -79,7 +79,7 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
     IdempotencyKey: header({
       name: 'Idempotency-Key',
       description:
-        'Makes a retry safe: a repeated key gets the stored response for 24 hours. A key is valid for one caller, method and path.',
+        'Makes a retry safe: a repeated key gets the stored response for 24 hours, or 409 when that had a secret. A key is valid for one caller, method and path.',
       example: 'b0a1c2d3-order-1',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),

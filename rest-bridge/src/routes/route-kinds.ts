@@ -163,13 +163,12 @@ interface ResultWithSecret {
 
 /**
  * Returns a `POST` that makes a secret: 201 with the resource and the secret, which no later response contains. It must not be stored, not
- * even for a retry.
+ * even for a retry: a repeated `Idempotency-Key` is 409.
  */
 export function createWithSecret({ input, member, collection, conditionsOn, ...options }: SecretOptions): OperationRoute {
   return {
     ...base('POST', options),
     ...(conditionsOn && { conditionsOn }),
-    idempotency: 'ignored',
     input: { kind: 'body', rule: { input, mode: 'create', resource: options.resource } },
     success: { status: 201, content: 'secret', member },
     toResponse: (result, represent, { prefix }) => {
