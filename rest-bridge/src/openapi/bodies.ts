@@ -11,7 +11,7 @@ import type { OperationRoute, Route } from '../routes/route.ts';
 import { moneyInputs } from '../versions/money-input.ts';
 import { type Components, exampleOfInput, searchExample } from './examples.ts';
 import { toIndex } from './index-page.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../query/limits.ts';
 import { type JsonSchema, INTEGER_IDS, toFieldSchema, toSchema } from './schemas.ts';
 
 const string: JsonSchema = { type: 'string' };

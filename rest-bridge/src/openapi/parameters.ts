@@ -7,7 +7,7 @@ import { defaultPaging } from '../query/paging.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import { type OperationRoute, type Route, selectableOf } from '../routes/route.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../query/limits.ts';
 import { type JsonSchema, toNonNullSchema } from './schemas.ts';
 
 /** A parameter of an OpenAPI document. */
@@ -152,7 +152,7 @@ function toListParameters({ input: listInput }: OperationRoute, context: ReaderC
   if (listInput.kind !== 'list') return [];
   const { filter: input = '' } = listInput.rule;
   const filters = toFilters(context.schema, listInput.rule).map(({ parameter, field, type, description }): Parameter => {
-    const schema = { ...toNonNullSchema(type), ...limitsOf({ coordinate: `${input}.${field}`, name: field, type }) };
+    const schema: JsonSchema = { ...toNonNullSchema(type), ...limitsOf({ coordinate: `${input}.${field}`, name: field, type }) };
     const list = schema['type'] === 'array' ? ({ style: 'form', explode: false } as const) : {};
     return {
       name: parameter,

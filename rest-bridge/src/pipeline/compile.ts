@@ -6,9 +6,10 @@ import type { Alternatives } from '@trestle/identity/required-scopes';
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
 import { createRequiredScopes } from '../operations/required-scopes.ts';
-import { createArgumentReader } from '../query/argument-body.ts';
-import { createBodyParser } from '../query/body-input.ts';
+import { argumentsOf, createArgumentReader } from '../query/argument-body.ts';
+import { createBodyParser, writableFields } from '../query/body-input.ts';
 import { createFlagsParser } from '../query/flag-parameters.ts';
+import { type FindLimitFaults, createLimitCheck } from '../query/limit-faults.ts';
 import { createListParser } from '../query/list-parameters.ts';
 import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
 import { type RouteTable, createRouteTable } from '../routes/route-table.ts';
@@ -27,6 +28,8 @@ export interface CompiledOperationRoute extends CompiledBase {
   readonly route: OperationRoute;
   readonly isMutation: boolean;
   readonly read: RequestReader;
+  /** Finds values of the body that are beyond their limits, in the variables of the operation. */
+  readonly findLimitFaults: FindLimitFaults;
   readonly operation: CompileOperation;
   readonly alternatives: readonly CompiledAlternative[];
   /** For routes that can be streamed. */
@@ -96,6 +99,7 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
       requiredScopes,
       isMutation: operation.operation === OperationTypeNode.MUTATION,
       read: createReader(route, context),
+      findLimitFaults: createBodyCheck(route, context),
       operation: createOperationCompiler(context, operation, route.resource),
       alternatives: (route.alternatives ?? []).map(({ type, write, resource }) => ({
         type,
@@ -137,6 +141,17 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
     case 'custom':
       return input.createReader(context);
   }
+}
+
+function createBodyCheck({ input }: OperationRoute, context: ReaderContext): FindLimitFaults {
+  if (input.kind === 'arguments') {
+    const toCoordinate = (name: string) => `Mutation.${input.mutation}(${name}:)`;
+    return createLimitCheck(argumentsOf(context, input.mutation).map(({ name, type }) => ({ coordinate: toCoordinate(name), name, type })));
+  }
+  if (input.kind !== 'body') return () => [];
+  const fields = [...writableFields(context, input.rule).fields.values()];
+  const find = createLimitCheck(fields.map(({ name, type }) => ({ coordinate: `${input.rule.input}.${name}`, name, type })));
+  return (variables) => find(variables['input'] as Readonly<Record<string, unknown>>);
 }
 
 /** Returns the route that reads what a write changes: at the same path, or at the parent path of an action. */
