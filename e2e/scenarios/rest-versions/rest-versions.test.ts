@@ -95,6 +95,7 @@ describe('version 2', () => {
     expect((await pay('/v2/payments', { amount: 500, currency: 'EUR' }, 'v2-plain')).body).toMatchObject({
       error: { code: 'VALIDATION_ERROR', details: [{ field: 'currency' }, { field: 'amount' }] },
     });
+    expect((await pay('/v2/payments', { amount: 500 }, 'v2-alone')).body).toMatchObject({ error: { details: [{ field: 'amount' }] } });
     expect((await pay('/v1/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v1-object')).status).toBe(400);
   });
 

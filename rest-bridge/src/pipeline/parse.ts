@@ -78,6 +78,12 @@ function toParsedRequest(
   const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
   const { variables, paging } = result;
   faults.push(...query.faults());
-  if (faults.length > 0) rejectRequest(faults, findLimitFaults(variables));
+  if (faults.length > 0) {
+    const isNamed = (name: string) => faults.some(({ field }) => field === name);
+    rejectRequest(
+      faults,
+      findLimitFaults(variables).filter(({ field }) => !isNamed(field)),
+    );
+  }
   return paging ? { variables, paging, selection, idempotency } : { variables, selection, idempotency };
 }

@@ -31,6 +31,7 @@ describe('createLimitCheck', () => {
       ],
     ],
     ['UpdateUserInput', { bio: null, unknown: 'x' }, []],
+    ['CreatePaymentInput', { currency: 'EURO' }, [{ field: 'currency', message: 'must have 3 characters' }]],
     ['CreatePaymentInput', { amount: 0 }, [{ field: 'amount', message: 'must be at least 1' }]],
     ['CreatePostInput', { tags: Array<string>(21).fill('a') }, [{ field: 'tags', message: 'must have at most 20 items, not 21' }]],
     ['CreatePostInput', { tags: ['a', ''] }, [{ field: 'tags', message: 'item must have 1 to 50 characters' }]],

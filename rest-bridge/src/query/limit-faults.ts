@@ -28,7 +28,7 @@ function faultOf(value: unknown, limits: Limits): string | undefined {
 function lengthFaultOf(text: string, { minLength: min = 0, maxLength: max = Infinity }: Limits): string | undefined {
   // A character has at most two code units, so a string that is far too long need not be counted.
   const length = text.length > 2 * max ? text.length : Array.from(text).length;
-  if (length < min || length > max) return `must have ${String(min)} to ${String(max)} characters`;
+  if (length < min || length > max) return `must have ${min === max ? '' : `${String(min)} to `}${String(max)} characters`;
   return min > 0 && text.trim() === '' ? 'must not be blank' : undefined;
 }
 
