@@ -240,7 +240,7 @@ describe('the other routes', () => {
 
 describe('POST /orders', () => {
   // Spec §9.4: `items` is an addition beside `productId` and `qty`.
-  it.each(['v1', 'v2'])('creates an order with several items in %s', async (version) => {
+  it.each(['v1', 'v2'] as const)('creates an order with several items in %s, which one page lists', async (version) => {
     const make = async (price: number) =>
       (
         await call('POST', '/v1/products', {
@@ -257,10 +257,11 @@ describe('POST /orders', () => {
     };
     const placed = await call('POST', `/${version}/orders`, { token: ada.token, body });
     expect([placed.status, placed.body['total']]).toEqual([201, version === 'v1' ? 230 : { amount: 230, currency: 'EUR' }]);
-    const items = (await call('GET', `/${version}/orders/${placed.body.id}/items`, { token: ada.token })).body as unknown as {
-      data: unknown[];
-    };
-    expect(items.data).toHaveLength(2);
+    const path = `/${version}/orders/${placed.body.id}/items`;
+    const items = await call('GET', path, { token: ada.token });
+    const pages = { v1: { page: 1, total: 2, totalPages: 1, nextCursor: null }, v2: { nextCursor: null, prevCursor: null } };
+    expect(items.body).toMatchObject({ data: [{ qty: 2 }, { qty: 3 }], pagination: { ...pages[version], limit: 100, hasNextPage: false } });
+    expect(items.headers.get('link')).toBe(`<${path}>; rel="first", <${path}>; rel="last"`);
     const wrong = await call('POST', `/${version}/orders`, { token: ada.token, body: { items: [{ productId: first }] } });
     expect([wrong.status, wrong.body]).toMatchObject([400, { error: { details: [{ field: 'items' }] } }]);
   });

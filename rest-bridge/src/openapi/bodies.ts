@@ -158,7 +158,10 @@ export function toResponseSchema(route: Route, resource: JsonSchema, { schema, v
     case 'events':
       return all({ data: { type: 'array', items: resource }, pagination: { $ref: '#/components/schemas/CursorPagination' } });
     case 'items':
-      return all({ data: { type: 'array', items: resource } });
+      return all({
+        data: { type: 'array', items: resource, maxItems: 100 },
+        pagination: { $ref: `#/components/schemas/${defaultPaging(version) === 'page' ? 'PagePagination' : 'CursorPagination'}` },
+      });
     case 'login':
       return all({
         accessToken: string,

@@ -3,7 +3,9 @@ import { fail } from '@trestle/schema/errors';
 import { HARMLESS } from '../http/media-types.ts';
 import type { FileContent, RouteResponse } from '../http/response.ts';
 import type { ListRule } from '../query/list-parameters.ts';
-import { toListResponse } from '../resources/list.ts';
+import { wholeListPaging } from '../query/paging.ts';
+import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
+import { toListResponse, toWholeListResponse } from '../resources/list.ts';
 import type { Representation } from '../resources/representation.ts';
 import { NEED_PREFIX, type Resource } from '../resources/resource.ts';
 import { acceptedJob } from '../resources/event-resources.ts';
@@ -47,14 +49,19 @@ export function getList(options: CommonOptions & ListRule): OperationRoute {
   };
 }
 
-/** Returns a `GET` of the items of one resource, a short list without pages: `{data: […]}`. */
+/** Returns a `GET` of the items of one resource, a short list that is sent as one page (spec §4.4). */
 export function getItems(options: CommonOptions): OperationRoute {
   return {
     ...base('GET', options),
-    input: { kind: 'path' },
+    input: { kind: 'custom', hasBody: false, createReader: createWholeListReader },
     success: { status: 200, content: 'items' },
-    toResponse: (result, represent) => ({ status: 200, body: { data: (result as unknown[]).map((item) => represent(item).body) } }),
+    toResponse: toWholeListResponse,
   };
+}
+
+function createWholeListReader({ version }: ReaderContext): RequestReader {
+  const paging = wholeListPaging(version);
+  return ({ params }) => ({ variables: params, paging });
 }
 
 interface CreateOptions extends CommonOptions {
