@@ -22,7 +22,7 @@ interface RouteBase {
   readonly summary: string;
   /** Whether an anonymous caller gets 401 before anything else is checked. */
   readonly needsCaller: boolean;
-  /** Whether credentials are ignored: a client that logs in again may still send an expired token. */
+  /** Whether a credential is ignored: a client that logs in again may still send an expired token. Several are 400 as everywhere. */
   readonly ignoresCredential?: boolean;
   /** Whether the route passes `User-Agent`, `Cookie` and `Origin` on, and sends the cookies that the users subgraph sets. */
   readonly isOfSession?: boolean;
