@@ -48,7 +48,7 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
     IfMatch: header({
       name: 'If-Match',
       description:
-        'A list of entity tags, or `*`. A write matches any tag that carries the current version. Without a match the response is 412.',
+        'A list of entity tags, or `*`. A write matches any tag that carries the current version, and a creation the tag of the list at its path. Without a match the response is 412.',
       example: '*',
     }),
     IfUnmodifiedSince: header({
@@ -88,6 +88,8 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
 
 const READS = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch', 'IfModifiedSince', 'Range', 'IfRange'];
 const WRITES = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch'];
+/** A list has no date of its last change. */
+const CREATIONS = ['IfMatch', 'IfNoneMatch'];
 
 /** Returns the parameters of a route; shared ones as references. */
 export function toParameters(route: Route, context: ReaderContext): (Parameter | JsonSchema)[] {
@@ -99,13 +101,13 @@ export function toParameters(route: Route, context: ReaderContext): (Parameter |
 }
 
 function toHeaders(route: Route, version: number): JsonSchema[] {
-  const isWrite = 'operation' in route && route.conditionsOn !== undefined;
+  const conditionsOn = 'operation' in route ? route.conditionsOn : undefined;
   const shared = [
     'RequestId',
     'ApiVersion',
     'Version',
     ...(route.method === 'GET' && route.success.status === 200 ? READS : []),
-    ...(isWrite ? WRITES : []),
+    ...(conditionsOn ? (conditionsOn === 'collection' ? CREATIONS : WRITES) : []),
     ...(route.method === 'POST' && 'operation' in route && route.idempotency !== 'required' ? ['IdempotencyKey'] : []),
   ];
   const references = shared.map((name): JsonSchema => ({ $ref: `#/components/parameters/${name}` }));

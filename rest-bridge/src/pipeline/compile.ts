@@ -36,6 +36,8 @@ export interface CompiledOperationRoute extends CompiledBase {
   readonly stream?: CompiledStream;
   /** For writes with conditions: the query for the version and the last change of the resource. */
   readonly stateQuery?: CompileOperation;
+  /** For creations: the route that reads the collection. */
+  readonly collection?: CompiledOperationRoute;
   /** For writes that name an account: the query for it. */
   readonly accountQuery?: CompileOperation;
 }
@@ -63,7 +65,7 @@ const ACCOUNT_PATH = '/users/{id}';
 
 /** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist. */
 export function compileRoutes(routes: readonly Route[], context: ReaderContext): RouteTable<CompiledRoute> {
-  return createRouteTable(compileEach(routes, context));
+  return createRouteTable(withCollections(compileEach(routes, context)));
 }
 
 /** Throws an Error when a route cannot be compiled, or the default fields of its resource do not fit its operations. */
@@ -115,6 +117,18 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
   });
 }
 
+/** Returns the routes; those with conditions on their collection with the route that reads it. */
+function withCollections(compiled: readonly CompiledRoute[]): CompiledRoute[] {
+  return compiled.map((creation) => {
+    if (!('operation' in creation) || creation.route.conditionsOn !== 'collection') return creation;
+    const isListing = (other: CompiledRoute): other is CompiledOperationRoute =>
+      'operation' in other && other.method === 'GET' && other.path === creation.path;
+    const collection = compiled.find(isListing);
+    if (!collection) throw new Error(`No route reads ${creation.path}`);
+    return { ...creation, collection };
+  });
+}
+
 function createReader({ input }: OperationRoute, context: ReaderContext): RequestReader {
   switch (input.kind) {
     case 'path': {
@@ -156,7 +170,7 @@ function createBodyCheck({ input }: OperationRoute, context: ReaderContext): Fin
 
 /** Returns the route that reads what a write changes: at the same path, or at the parent path of an action. */
 function findReadingRoute(routes: readonly Route[], { path, conditionsOn }: OperationRoute): OperationRoute | undefined {
-  if (!conditionsOn) return undefined;
+  if (!conditionsOn || conditionsOn === 'collection') return undefined;
   return findRead(routes, conditionsOn === 'resource' ? path : path.slice(0, path.lastIndexOf('/')));
 }
 

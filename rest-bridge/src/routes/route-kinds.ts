@@ -73,15 +73,18 @@ interface CreateOptions extends CommonOptions {
   readonly fromPath?: Readonly<Record<string, string>>;
   readonly idempotency?: 'required';
   readonly accountField?: string;
+  /** Whether the path has no list, to which conditions could apply. */
+  readonly isUnlisted?: boolean;
 }
 
 /** Returns a `POST` of a new resource: 201 with `Location` (spec §4.1). */
 export function create({ location, ...options }: CreateOptions): OperationRoute {
-  const { input, fromPath, resource, idempotency, accountField } = options;
+  const { input, fromPath, resource, idempotency, accountField, isUnlisted = false } = options;
   return {
     ...base('POST', { ...options, resource: withId(resource) }),
     ...(idempotency && { idempotency }),
     ...(accountField !== undefined && { accountField }),
+    ...(!isUnlisted && { conditionsOn: 'collection' }),
     input: { kind: 'body', rule: { input, mode: 'create', resource, ...(fromPath && { fromPath }) } },
     success: { status: 201, content: 'resource' },
     toResponse: (result, represent, { prefix }) => {
@@ -158,7 +161,7 @@ interface SecretOptions extends CommonOptions {
   readonly member: string;
   /** The path of the resources, without the version prefix. */
   readonly collection: string;
-  readonly conditionsOn?: 'parent';
+  readonly conditionsOn?: 'parent' | 'collection';
 }
 
 /** The result of the operations that make a secret. */
@@ -172,10 +175,10 @@ interface ResultWithSecret {
  * Returns a `POST` that makes a secret: 201 with the resource and the secret, which no later response contains. It must not be stored, not
  * even for a retry: a repeated `Idempotency-Key` is 409.
  */
-export function createWithSecret({ input, member, collection, conditionsOn, ...options }: SecretOptions): OperationRoute {
+export function createWithSecret({ input, member, collection, conditionsOn = 'collection', ...options }: SecretOptions): OperationRoute {
   return {
     ...base('POST', options),
-    ...(conditionsOn && { conditionsOn }),
+    conditionsOn,
     input: { kind: 'body', rule: { input, mode: 'create', resource: options.resource } },
     success: { status: 201, content: 'secret', member },
     toResponse: (result, represent, { prefix }) => {
