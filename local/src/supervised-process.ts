@@ -105,6 +105,7 @@ class Supervision implements SupervisedProcess {
 
   #end(signal: 'SIGTERM' | 'SIGKILL'): void {
     this.#stopping.abort();
+    this.#wake.abort();
     this.#requested?.cancel();
     this.#child?.signal(signal);
   }
@@ -142,8 +143,7 @@ class Supervision implements SupervisedProcess {
   async #delayRestart(child: Child, how: string, delayMs: number): Promise<void> {
     this.#say(`${this.name} ended unexpectedly (${how}${toReason(child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
     this.#wake = new AbortController();
-    const signal = AbortSignal.any([this.#stopping.signal, this.#wake.signal]);
-    await delay(delayMs, undefined, { signal }).catch(() => undefined);
+    await delay(delayMs, undefined, { signal: this.#wake.signal }).catch(() => undefined);
   }
 }
 

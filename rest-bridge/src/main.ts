@@ -25,6 +25,7 @@ import { watchMaintenance } from './http/maintenance.ts';
 import { createEventStreams } from './http/event-streams.ts';
 import { createLoadGuard } from './http/overload.ts';
 import { createRefusals } from './oauth/errors.ts';
+import { withApiVersion } from './http/versioned-probes.ts';
 import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
@@ -83,7 +84,7 @@ async function start() {
     port: config.REST_PORT,
     host: config.HOST,
     tls: config.tls,
-    probes,
+    probes: withApiVersion(probes),
     handle: createRequestListener(pipeline, oauth),
     ...toServiceOptions(config),
     ...(config.REQUEST_READER === 'lean' && { lean: { get: toLeanTargets(routes, table.versions.known) } }),

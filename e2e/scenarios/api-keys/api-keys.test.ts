@@ -55,17 +55,16 @@ describe('POST /v1/api-keys', () => {
     expect(row?.text).not.toContain(plain?.hash);
   });
 
-  it('ignores Idempotency-Key, so that no secret is stored for a retry', async () => {
-    const send = () =>
-      stack.call('POST', '/v1/api-keys', { token: ada.token, body: { name: 'Once' }, headers: { 'idempotency-key': 'same-key' } });
-    const [first, second] = [await send(), await send()];
-    expect([first.status, second.status, second.headers.get('idempotent-replayed')]).toEqual([201, 201, null]);
-    expect((second.body as { secret: string }).secret).not.toBe((first.body as { secret: string }).secret);
-    const [{ kept } = { kept: '' }] = await stack.sql<{ kept: string }>(
-      'users',
-      `SELECT coalesce(string_agg(k::text, ''), '') AS kept FROM idempotency_keys k`,
-    );
-    expect(kept).not.toContain('trestle_live_');
+  it('answers 409 to a repeated Idempotency-Key, creates no other key, and stores no secret for a retry', async () => {
+    const headers = { 'idempotency-key': 'same-key', accept: 'application/problem+json' };
+    const send = (name: string) => stack.call('POST', '/v1/api-keys', { token: ada.token, body: { name }, headers });
+    const replies = [await send('Alone'), await send('Alone'), await send('Other')];
+    expect(replies.map(({ status }) => status)).toEqual([201, 409, 422]);
+    expect(replies[1]?.body).toMatchObject({ code: 'CONFLICT', detail: expect.stringContaining('secret is not shown again') });
+    expect(await stack.sql('users', `SELECT FROM api_keys WHERE "userId" = $1 AND name IN ('Alone', 'Other')`, [ada.id])).toHaveLength(1);
+    const kept = await stack.sql<{ text: string }>('users', 'SELECT k::text AS text FROM idempotency_keys k');
+    expect(kept.length).toBeGreaterThan(0);
+    expect(JSON.stringify(kept)).not.toContain('trestle_live_');
   });
 
   it.each([

@@ -159,6 +159,20 @@ describe('a stream of events', () => {
     expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: [{ field }] } });
   });
 
+  it('answers HEAD as GET, without events, and ends', async () => {
+    const headers = { accept: 'text/event-stream' };
+    const head = (query = '', token = ada.token) => stack.call('HEAD', `/v1/events${query}`, { token, headers });
+    const found = await head('?type=post.created');
+    expect([found.status, found.headers.get('content-type'), found.headers.get('cache-control')]).toEqual([
+      200,
+      'text/event-stream',
+      'no-store',
+    ]);
+    expect([(await head('?after=zzz')).status, (await head('', 'x')).status]).toEqual([400, 401]);
+    // An account may have ten streams at once: none of these is left.
+    for (let i = 0; i < 11; i++) expect((await head()).status).toBe(200);
+  });
+
   it('is limited to ten for an account at each bridge', async () => {
     const eve = await stack.createAccount('Eve');
     const url = stack.direct.rest;

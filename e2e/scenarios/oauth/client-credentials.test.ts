@@ -37,6 +37,15 @@ describe('discovery', () => {
     }
   });
 
+  it('may be cached by anyone, and names no request header twice in Vary', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/oauth/jwks']) {
+      const { headers } = await fetch(`${system.issuer}${path}`, { headers: { origin: 'https://elsewhere.example' } });
+      expect([path, headers.get('cache-control')]).toEqual([path, expect.stringMatching(/^public, max-age=\d+/)]);
+      const names = (headers.get('vary') ?? '').split(', ').filter((name) => name !== '');
+      expect([path, names]).toEqual([path, [...new Set(names)]]);
+    }
+  });
+
   it('advertises every delegable scope and never account:manage', async () => {
     const { scopes_supported: scopes } = (await (await fetch(`${system.issuer}/.well-known/openid-configuration`)).json()) as {
       scopes_supported: string[];

@@ -115,6 +115,42 @@ describe('a conditional write', () => {
   });
 });
 
+describe('a POST that creates', () => {
+  const post = (headers: Record<string, string>, path = '/v1/posts') =>
+    stack.call('POST', path, { token: ada.token, headers, body: { title: 'Rope' } });
+  const list = (headers: Record<string, string> = {}) => stack.call('GET', '/v1/posts', { token: ada.token, headers });
+
+  it('evaluates If-Match against the list at its path, in any content coding', async () => {
+    const etag = tagOf(await list());
+    expect((await post({ 'if-match': '"x"' })).status).toBe(412);
+    expect((await post({ 'if-match': `W/${etag}` })).status).toBe(412);
+    const made = await post({ 'if-match': `"x", ${etag}` });
+    expect(made.status).toBe(201);
+    expect((await post({ 'if-match': etag })).status).toBe(412);
+    expect((await post({ 'if-match': tagOf(await list({ 'accept-encoding': 'gzip' })) })).status).toBe(201);
+    expect((await post({ 'if-match': '*' })).status).toBe(201);
+  });
+
+  it('evaluates If-None-Match: there is a list, so that * is 412', async () => {
+    expect((await post({ 'if-none-match': '*' })).status).toBe(412);
+    expect((await post({ 'if-none-match': tagOf(await list()) })).status).toBe(412);
+    expect((await post({ 'if-none-match': '"x"' })).status).toBe(201);
+  });
+
+  it('answers 404 below a resource that does not exist', async () => {
+    const headers = { 'if-match': '"x"' };
+    expect((await stack.call('POST', '/v1/posts/pst_none/comments', { token: ada.token, headers, body: { body: 'x' } })).status).toBe(404);
+  });
+
+  it('gets the stored response with the Idempotency-Key of a creation that has changed the list', async () => {
+    const headers = { 'if-match': tagOf(await list()), 'idempotency-key': 'conditional-creation' };
+    const [first, again] = [await post(headers), await post(headers)];
+    expect([first.status, again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true']);
+    expect(again.body).toEqual(first.body);
+    expect((await post({ ...headers, 'idempotency-key': 'another-key' })).status).toBe(412);
+  });
+});
+
 describe('a PUT', () => {
   const id = 'usr_0123456789abcdefghjkmnpqrs';
   const put = (headers: Record<string, string>, body: object, token = admin.token) =>

@@ -80,6 +80,27 @@ describe('POST /payments', () => {
     expect((await pay(key)).status).toBe(201);
   });
 
+  it('returns the stored response also when the account of the customer was deleted in between', async () => {
+    const [root, customer] = [await stack.createAccount('Root', 'ADMIN'), await stack.createAccount('Gone')];
+    const send = (key: string, amount = 500) =>
+      stack.call('POST', '/v1/payments', {
+        token: root.token,
+        headers: { 'idempotency-key': key },
+        body: { amount, currency: 'EUR', customerId: customer.id },
+      });
+    const key = randomUUID();
+    const first = await send(key);
+    expect(first.status).toBe(201);
+    expect((await stack.call('DELETE', `/v1/users/${customer.id}`, { token: root.token })).status).toBe(204);
+    const before = await countPayments();
+    const again = await send(key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    // The customer is shown as it is now.
+    expect(again.body).toEqual({ ...(first.body as object), customer: null });
+    expect([(await send(key, 501)).status, (await send(randomUUID())).status]).toEqual([422, 410]);
+    expect(await countPayments()).toBe(before);
+  });
+
   it('returns the stored response after the process was killed between commit and response', async () => {
     const key = randomUUID();
     const before = await countPayments();

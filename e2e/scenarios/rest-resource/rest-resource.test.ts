@@ -51,6 +51,14 @@ describe('POST /users', () => {
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('answers 400 with values beyond their limits beside mistyped ones', async () => {
+    const user = { email: 'x', name: 7, password: 'short', age: 200 };
+    const { body } = await stack.call('POST', '/v1/users', { body: user });
+    expect((body as ErrorBody).error.details?.map(({ field }) => field).sort()).toEqual(['age', 'email', 'name', 'password']);
+    const reset = await stack.call('POST', '/v1/auth/password-reset/confirm', { body: { token: 7, password: 'short' } });
+    expect((reset.body as ErrorBody).error.details?.map(({ field }) => field).sort()).toEqual(['password', 'token']);
+  });
+
   it('answers 400 with details for values that violate a rule', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', { body: { email: 'no address', name: ' ', password: 'short' } });
     expect(status).toBe(400);

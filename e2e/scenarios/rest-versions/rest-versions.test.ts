@@ -71,6 +71,15 @@ describe('the API version', () => {
     expect((await stack.call('POST', '/v2/products/1', {})).headers.get('api-version')).toBe('2');
     const tooLong = await request(`${stack.direct.rest}/v2/${'x'.repeat(9000)}`, { method: 'GET' });
     expect([tooLong.status, tooLong.headers.get('api-version')]).toEqual([414, '2']);
+    for (const [method, path, status] of [
+      ['GET', '/livez', 200],
+      ['HEAD', '/readyz', 200],
+      ['GET', '/metrics', 200],
+      ['POST', '/livez', 405],
+    ] as const) {
+      const probe = await stack.call(method, path);
+      expect([path, probe.status, probe.headers.get('api-version')]).toEqual([path, status, '1']);
+    }
   });
 });
 
@@ -95,6 +104,7 @@ describe('version 2', () => {
     expect((await pay('/v2/payments', { amount: 500, currency: 'EUR' }, 'v2-plain')).body).toMatchObject({
       error: { code: 'VALIDATION_ERROR', details: [{ field: 'currency' }, { field: 'amount' }] },
     });
+    expect((await pay('/v2/payments', { amount: 500 }, 'v2-alone')).body).toMatchObject({ error: { details: [{ field: 'amount' }] } });
     expect((await pay('/v1/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v1-object')).status).toBe(400);
   });
 

@@ -24,6 +24,18 @@ describe('POST /v1/auth/login', () => {
   });
 });
 
+describe.each(['/v1/auth/login', '/v1/auth/refresh', '/.well-known/jwks.json'])('%s, which ignores credentials', (path) => {
+  // Contract §4: exactly one credential for each request, else 400.
+  it.each([
+    ['Authorization and X-API-Key', { authorization: 'Bearer x', 'x-api-key': 'x' }],
+    ['two in X-API-Key and the URL', { 'x-api-key': 'x' }, '?apiKey=x'],
+  ])('answers 400 to two: %s', async (_, headers, search = '') => {
+    const method = path.startsWith('/v1') ? 'POST' : 'GET';
+    const reply = await stack.call(method, `${path}${search}`, { headers, ...(method === 'POST' && { body: credentials }) });
+    expect([reply.status, reply.body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR' } }]);
+  });
+});
+
 describe('a GraphQL request with an invalid credential', () => {
   const post = async (query: string, authorization: string, operationName?: string) => {
     const { status, body } = await request(`${stack.gateway}/graphql`, {

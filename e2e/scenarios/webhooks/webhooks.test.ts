@@ -35,6 +35,20 @@ describe('POST /v1/webhooks', () => {
     expect(reply.text).toContain(`"field":"${field}"`);
   });
 
+  it('answers 409 to a repeated Idempotency-Key, and creates and rotates nothing else', async () => {
+    const headers = { 'idempotency-key': 'same-key' };
+    const body = { name: 'Alone', url: 'http://127.0.0.1:9/alone' };
+    const make = () => call('POST', '/v1/webhooks', ada, { body, headers });
+    const [made, again] = [await make(), await make()];
+    expect([made.status, again.status, codeOf(again)]).toEqual([201, 409, 'CONFLICT']);
+    const path = made.headers.get('location') ?? '';
+    const rotate = () => call('POST', `${path}/rotations`, ada, { body: {}, headers });
+    const [rotated, repeated] = [await rotate(), await rotate()];
+    expect([rotated.status, repeated.status, codeOf(repeated)]).toEqual([201, 409, 'CONFLICT']);
+    expect(await stack.sql('users', `SELECT version FROM webhooks WHERE name = 'Alone'`)).toEqual([{ version: 2 }]);
+    expect((await call('DELETE', path, ada)).status).toBe(204);
+  });
+
   it('allows 20 webhooks for an account, also when they are created at once', async () => {
     const crowd = await stack.createAccount('Crowd');
     const replies = await Promise.all(

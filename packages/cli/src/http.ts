@@ -40,10 +40,11 @@ export async function sendGraphQL({ url, query, variables, headers, timeoutMs, s
       if (options.all === true) callback(null, [address]);
       else callback(null, address.address, address.family);
     });
+  const limit = startLimit(timeoutMs, signal);
   const options = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json', ...headers },
-    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+    signal: limit.signal,
     // A connection of its own, so that a load balancer may choose another replica each time.
     agent: false as const,
     ...(lookup && { lookup }),
@@ -53,9 +54,37 @@ export async function sendGraphQL({ url, query, variables, headers, timeoutMs, s
     return parseResult(text, status, url);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const reason = (error as Error).name === 'TimeoutError' ? `no response within ${String(timeoutMs / 1000)} s` : describe(error);
+    const reason = limit.isOver() ? `no response within ${String(timeoutMs / 1000)} s` : describe(error);
     throw new CommandError(`${url.origin} cannot be reached: ${reason}.`, EXIT.server, 'UNREACHABLE');
+  } finally {
+    limit.end();
   }
+}
+
+/**
+ * Starts the time of a request. The signal aborts when the time is over, or `parent` aborts. `AbortSignal.any` would keep memory for each request
+ * while `parent` lives, which is as long as `trestle dev` runs (Node.js 20).
+ */
+function startLimit(timeoutMs: number, parent: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let isOver = false;
+  const abort = () => {
+    controller.abort();
+  };
+  const timer = setTimeout(() => {
+    isOver = true;
+    abort();
+  }, timeoutMs);
+  if (parent?.aborted === true) abort();
+  parent?.addEventListener('abort', abort);
+  return {
+    signal: controller.signal,
+    isOver: () => isOver,
+    end() {
+      clearTimeout(timer);
+      parent?.removeEventListener('abort', abort);
+    },
+  };
 }
 
 function exchange(url: URL, options: object, body: string): Promise<{ status: number; text: string }> {

@@ -18,5 +18,5 @@ export function toTargetWith(
   const query = new URLSearchParams(search);
   for (const name of removed) query.delete(name);
   for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
-  return `${prefix}${path}?${query.toString()}`;
+  return `${prefix}${path}${query.size > 0 ? `?${query.toString()}` : ''}`;
 }

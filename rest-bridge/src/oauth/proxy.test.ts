@@ -13,7 +13,7 @@ beforeAll(async () => {
   // The authorization server: it answers with the status that the path names.
   server = createServer((request, response) => {
     const status = Number(request.url?.slice(1));
-    response.writeHead(status, status === 200 ? { 'content-length': '5' } : {});
+    response.writeHead(status, status === 200 ? { 'content-length': '5', vary: 'Origin, Cookie' } : { vary: 'origin' });
     response.end(status === 200 ? 'hello' : undefined);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -29,6 +29,13 @@ function forward(method: string, url: string) {
   const context = { request, requestId: 'r1', cancellation: new Cancellation() };
   return proxy.forward({ context, slot: { acquire: () => undefined } } as unknown as ReceivedRequest);
 }
+
+describe('the Vary of a response that is passed on', () => {
+  it('does not name Origin, which the bridge adds itself', async () => {
+    expect((await forward('GET', '/200')).headers['vary']).toBe('Cookie');
+    expect((await forward('GET', '/404')).headers).not.toHaveProperty('vary');
+  });
+});
 
 describe('the Content-Length of a response that is passed on', () => {
   it.each([

@@ -33,8 +33,9 @@ const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['content-length', 'date', 'x-request-id'],
 ]);
-/** Which origins may read a response is decided for all paths of the bridge alike, by CORS_ORIGINS. */
+/** Which origins may read a response is decided for all paths of the bridge alike, by CORS_ORIGINS, and so is `Vary: Origin`. */
 const CORS_PREFIX = 'access-control-';
+const CORS_VARY = 'origin';
 
 /** Where the server is. */
 export interface OAuthProxyOptions {
@@ -122,7 +123,10 @@ function toResponseHeaders(headers: IncomingHttpHeaders): Record<string, string 
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
   const isPassed = (name: string) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(CORS_PREFIX);
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && isPassed(name));
-  return Object.fromEntries(passed) as Record<string, string | string[]>;
+  const { vary, ...others } = Object.fromEntries(passed) as Record<string, string | string[]>;
+  const names = [vary ?? []].flat().flatMap((list) => list.split(',').map((name) => name.trim()));
+  const kept = names.filter((name) => name !== '' && name.toLowerCase() !== CORS_VARY);
+  return { ...others, ...(kept.length > 0 && { vary: kept.join(', ') }) };
 }
 
 /** The status and the headers that the server sent. */

@@ -11,7 +11,7 @@ import type { OperationRoute, Route } from '../routes/route.ts';
 import { moneyInputs } from '../versions/money-input.ts';
 import { type Components, exampleOfInput, searchExample } from './examples.ts';
 import { toIndex } from './index-page.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../query/limits.ts';
 import { type JsonSchema, INTEGER_IDS, toFieldSchema, toSchema } from './schemas.ts';
 
 const string: JsonSchema = { type: 'string' };
@@ -158,7 +158,10 @@ export function toResponseSchema(route: Route, resource: JsonSchema, { schema, v
     case 'events':
       return all({ data: { type: 'array', items: resource }, pagination: { $ref: '#/components/schemas/CursorPagination' } });
     case 'items':
-      return all({ data: { type: 'array', items: resource } });
+      return all({
+        data: { type: 'array', items: resource, maxItems: 100 },
+        pagination: { $ref: `#/components/schemas/${defaultPaging(version) === 'page' ? 'PagePagination' : 'CursorPagination'}` },
+      });
     case 'login':
       return all({
         accessToken: string,

@@ -7,7 +7,7 @@ import { defaultPaging } from '../query/paging.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import { type OperationRoute, type Route, selectableOf } from '../routes/route.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../query/limits.ts';
 import { type JsonSchema, toNonNullSchema } from './schemas.ts';
 
 /** A parameter of an OpenAPI document. */
@@ -48,7 +48,7 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
     IfMatch: header({
       name: 'If-Match',
       description:
-        'A list of entity tags, or `*`. A write matches any tag that carries the current version. Without a match the response is 412.',
+        'A list of entity tags, or `*`. A write matches any tag that carries the current version, and a creation the tag of the list at its path. Without a match the response is 412.',
       example: '*',
     }),
     IfUnmodifiedSince: header({
@@ -79,7 +79,7 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
     IdempotencyKey: header({
       name: 'Idempotency-Key',
       description:
-        'Makes a retry safe: a repeated key gets the stored response for 24 hours. A key is valid for one caller, method and path.',
+        'Makes a retry safe: a repeated key gets the stored response for 24 hours, or 409 when that had a secret. A key is valid for one caller, method and path.',
       example: 'b0a1c2d3-order-1',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),
@@ -88,6 +88,8 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
 
 const READS = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch', 'IfModifiedSince', 'Range', 'IfRange'];
 const WRITES = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch'];
+/** A list has no date of its last change. */
+const CREATIONS = ['IfMatch', 'IfNoneMatch'];
 
 /** Returns the parameters of a route; shared ones as references. */
 export function toParameters(route: Route, context: ReaderContext): (Parameter | JsonSchema)[] {
@@ -99,13 +101,13 @@ export function toParameters(route: Route, context: ReaderContext): (Parameter |
 }
 
 function toHeaders(route: Route, version: number): JsonSchema[] {
-  const isWrite = 'operation' in route && route.conditionsOn !== undefined;
+  const conditionsOn = 'operation' in route ? route.conditionsOn : undefined;
   const shared = [
     'RequestId',
     'ApiVersion',
     'Version',
     ...(route.method === 'GET' && route.success.status === 200 ? READS : []),
-    ...(isWrite ? WRITES : []),
+    ...(conditionsOn ? (conditionsOn === 'collection' ? CREATIONS : WRITES) : []),
     ...(route.method === 'POST' && 'operation' in route && route.idempotency !== 'required' ? ['IdempotencyKey'] : []),
   ];
   const references = shared.map((name): JsonSchema => ({ $ref: `#/components/parameters/${name}` }));
@@ -152,7 +154,7 @@ function toListParameters({ input: listInput }: OperationRoute, context: ReaderC
   if (listInput.kind !== 'list') return [];
   const { filter: input = '' } = listInput.rule;
   const filters = toFilters(context.schema, listInput.rule).map(({ parameter, field, type, description }): Parameter => {
-    const schema = { ...toNonNullSchema(type), ...limitsOf({ coordinate: `${input}.${field}`, name: field, type }) };
+    const schema: JsonSchema = { ...toNonNullSchema(type), ...limitsOf({ coordinate: `${input}.${field}`, name: field, type }) };
     const list = schema['type'] === 'array' ? ({ style: 'form', explode: false } as const) : {};
     return {
       name: parameter,

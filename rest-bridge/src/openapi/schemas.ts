@@ -12,7 +12,7 @@ import {
   isRequiredInputField,
 } from 'graphql';
 
-import { limitsOf } from './limits.ts';
+import { limitsOf } from '../query/limits.ts';
 
 /** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

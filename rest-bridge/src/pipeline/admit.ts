@@ -10,7 +10,7 @@ import { ANONYMOUS, type Identity } from './identify.ts';
  */
 export function admit(context: RequestContext, matched: MatchedRoute, identity: Identity): AdmittedRequest {
   const { route, requiredScopes } = matched.compiled;
-  const { caller, authorization, error } = route.ignoresCredential ? ANONYMOUS : identity;
+  const { caller, authorization, error } = route.ignoresCredential ? withoutCredential(identity) : identity;
   if (error) throw error;
   if (!caller && route.needsCaller)
     throw fail('UNAUTHORIZED', 'Authentication is required. Send an access token in the Authorization header, or an API key in X-API-Key.');
@@ -18,4 +18,9 @@ export function admit(context: RequestContext, matched: MatchedRoute, identity: 
     throw insufficientScope(`${route.method} ${route.path}`, nearestAlternative(requiredScopes, caller.scopes));
   const { target, compiled, params } = matched;
   return { target, compiled, params, context, caller, authorization };
+}
+
+/** Returns an anonymous identity; several credentials stay an error, whatever they are worth (contract §4). */
+function withoutCredential({ error }: Identity): Identity {
+  return error?.code === 'VALIDATION_ERROR' ? { ...ANONYMOUS, error } : ANONYMOUS;
 }

@@ -1,6 +1,5 @@
 /** Stage 6: evaluates the conditions of a write (RFC 9110 §13). */
 import { Fault, fail } from '@trestle/schema/errors';
-import { ID_LENGTH } from '@trestle/schema/lengths';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { type ResourceState, needsState, parseWriteConditions, toExpectedVersions } from '../http/conditional.ts';
 import { call } from './call.ts';
@@ -9,7 +8,7 @@ import type { AdmittedRequest } from './context.ts';
 import { toGatewayRequest } from './gateway-request.ts';
 
 /** The query for a resource's state selects its version and the time of its last change only. */
-const STATE_SELECTION = { fields: [], include: [] };
+export const STATE_SELECTION = { fields: [], include: [] };
 
 /**
  * Returns the versions that the write may find; undefined accepts any. Up to 100 versions of `If-Match` are compared by the write's SQL
@@ -24,23 +23,6 @@ export async function check(
   const conditions = parseWriteConditions(admitted.context.request.headers);
   if (!needsState(conditions)) return conditions.expectedVersions;
   return toExpectedVersions(conditions, await readState(gateway, admitted));
-}
-
-/**
- * Throws NOT_FOUND or GONE when the account that a write names in its input does not exist. The caller's own account is not read: its token is
- * only valid while it exists.
- */
-export async function requireAccount(
-  gateway: GatewayClient,
-  admitted: AdmittedRequest<CompiledOperationRoute>,
-  { input }: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const { accountQuery: operation, route } = admitted.compiled;
-  const id = (input as Readonly<Record<string, unknown>> | undefined)?.[route.accountField ?? ''];
-  if (!operation || typeof id !== 'string' || id === admitted.caller?.userId) return;
-  // Left to the write, whose error names the field.
-  if (id === '' || id.length > ID_LENGTH.max) return;
-  await call(gateway, toGatewayRequest(admitted, { operation, selection: STATE_SELECTION, isMutation: false, variables: { id } }));
 }
 
 /**

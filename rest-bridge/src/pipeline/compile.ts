@@ -6,9 +6,10 @@ import type { Alternatives } from '@trestle/identity/required-scopes';
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
 import { createRequiredScopes } from '../operations/required-scopes.ts';
-import { createArgumentReader } from '../query/argument-body.ts';
-import { createBodyParser } from '../query/body-input.ts';
+import { argumentsOf, createArgumentReader } from '../query/argument-body.ts';
+import { createBodyParser, writableFields } from '../query/body-input.ts';
 import { createFlagsParser } from '../query/flag-parameters.ts';
+import { type FindLimitFaults, createLimitCheck } from '../query/limit-faults.ts';
 import { createListParser } from '../query/list-parameters.ts';
 import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
 import { type RouteTable, createRouteTable } from '../routes/route-table.ts';
@@ -27,12 +28,16 @@ export interface CompiledOperationRoute extends CompiledBase {
   readonly route: OperationRoute;
   readonly isMutation: boolean;
   readonly read: RequestReader;
+  /** Finds values of the body that are beyond their limits, in the variables of the operation. */
+  readonly findLimitFaults: FindLimitFaults;
   readonly operation: CompileOperation;
   readonly alternatives: readonly CompiledAlternative[];
   /** For routes that can be streamed. */
   readonly stream?: CompiledStream;
   /** For writes with conditions: the query for the version and the last change of the resource. */
   readonly stateQuery?: CompileOperation;
+  /** For creations: the route that reads the collection. */
+  readonly collection?: CompiledOperationRoute;
   /** For writes that name an account: the query for it. */
   readonly accountQuery?: CompileOperation;
 }
@@ -60,7 +65,7 @@ const ACCOUNT_PATH = '/users/{id}';
 
 /** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist. */
 export function compileRoutes(routes: readonly Route[], context: ReaderContext): RouteTable<CompiledRoute> {
-  return createRouteTable(compileEach(routes, context));
+  return createRouteTable(withCollections(compileEach(routes, context)));
 }
 
 /** Throws an Error when a route cannot be compiled, or the default fields of its resource do not fit its operations. */
@@ -96,6 +101,7 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
       requiredScopes,
       isMutation: operation.operation === OperationTypeNode.MUTATION,
       read: createReader(route, context),
+      findLimitFaults: createBodyCheck(route, context),
       operation: createOperationCompiler(context, operation, route.resource),
       alternatives: (route.alternatives ?? []).map(({ type, write, resource }) => ({
         type,
@@ -108,6 +114,18 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
       ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
       ...(account && { accountQuery: createOperationCompiler(context, findOperation(account.operation), account.resource) }),
     };
+  });
+}
+
+/** Returns the routes; those with conditions on their collection with the route that reads it. */
+function withCollections(compiled: readonly CompiledRoute[]): CompiledRoute[] {
+  return compiled.map((creation) => {
+    if (!('operation' in creation) || creation.route.conditionsOn !== 'collection') return creation;
+    const isListing = (other: CompiledRoute): other is CompiledOperationRoute =>
+      'operation' in other && other.method === 'GET' && other.path === creation.path;
+    const collection = compiled.find(isListing);
+    if (!collection) throw new Error(`No route reads ${creation.path}`);
+    return { ...creation, collection };
   });
 }
 
@@ -139,9 +157,20 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
   }
 }
 
+function createBodyCheck({ input }: OperationRoute, context: ReaderContext): FindLimitFaults {
+  if (input.kind === 'arguments') {
+    const toCoordinate = (name: string) => `Mutation.${input.mutation}(${name}:)`;
+    return createLimitCheck(argumentsOf(context, input.mutation).map(({ name, type }) => ({ coordinate: toCoordinate(name), name, type })));
+  }
+  if (input.kind !== 'body') return () => [];
+  const fields = [...writableFields(context, input.rule).fields.values()];
+  const find = createLimitCheck(fields.map(({ name, type }) => ({ coordinate: `${input.rule.input}.${name}`, name, type })));
+  return (variables) => find(variables['input'] as Readonly<Record<string, unknown>>);
+}
+
 /** Returns the route that reads what a write changes: at the same path, or at the parent path of an action. */
 function findReadingRoute(routes: readonly Route[], { path, conditionsOn }: OperationRoute): OperationRoute | undefined {
-  if (!conditionsOn) return undefined;
+  if (!conditionsOn || conditionsOn === 'collection') return undefined;
   return findRead(routes, conditionsOn === 'resource' ? path : path.slice(0, path.lastIndexOf('/')));
 }
 

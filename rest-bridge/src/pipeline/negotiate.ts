@@ -37,7 +37,7 @@ export function prefersStream(
   compiled: CompiledRoute,
   { method, headers: { accept } }: Pick<IncomingMessage, 'method' | 'headers'>,
 ): boolean {
-  if (!('stream' in compiled) || method !== 'GET' || accept === undefined) return false;
+  if (!('stream' in compiled) || accept === undefined || (method !== 'GET' && method !== 'HEAD')) return false;
   return toAcceptedTypes(accept, [JSON_TYPE, EVENT_STREAM_TYPE])[0] === EVENT_STREAM_TYPE;
 }
 

@@ -68,7 +68,7 @@ function toParsedRequest(
   { query, body }: { readonly query: Parameters; readonly body: unknown },
   faults: FieldFault[],
 ): ParsedRequest {
-  const { route, isMutation, read } = compiled;
+  const { route, isMutation, read, findLimitFaults } = compiled;
   // `locate` has parsed it.
   query.take('version');
   const idempotency = parseIdempotencyKey(route, { header: request.headers['idempotency-key'], path: target.path }, faults);
@@ -76,7 +76,14 @@ function toParsedRequest(
   const { fields, include } = selectableOf(route, target.version);
   // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
   const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
-  rejectRequest(faults, query.faults());
   const { variables, paging } = result;
+  faults.push(...query.faults());
+  if (faults.length > 0) {
+    const isNamed = (name: string) => faults.some(({ field }) => field === name);
+    rejectRequest(
+      faults,
+      findLimitFaults(variables).filter(({ field }) => !isNamed(field)),
+    );
+  }
   return paging ? { variables, paging, selection, idempotency } : { variables, selection, idempotency };
 }

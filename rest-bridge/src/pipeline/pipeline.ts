@@ -26,7 +26,8 @@ import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, call } from './call.ts';
-import { check, requireAccount, rethrowAfterConditions } from './check.ts';
+import { check, rethrowAfterConditions } from './check.ts';
+import { checkCreation } from './check-creation.ts';
 import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
@@ -144,9 +145,10 @@ async function respond(
     if (alternative) requireNoSelection(parsed.selection, alternative);
     // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
     if (!isStreamed(request)) slot.acquire();
-    if (admitted.compiled.accountQuery) await requireAccount(gateway, admitted, parsed.variables);
     const expectedVersions = admitted.compiled.stateQuery && (await check(gateway, admitted));
-    const result = await call(gateway, toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin }));
+    const operation = toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin });
+    const stored = isChecked(admitted) ? await checkCreation(gateway, admitted, operation) : undefined;
+    const result = stored ?? (await call(gateway, operation));
     const response = toRouteResponse(admitted, result, parsed.paging);
     if (alternative) return await withAlternative(response, alternative);
     return response.upload ? await continueUpload(admitted, response, files) : response;
@@ -157,6 +159,11 @@ async function respond(
 
 function isOperation(admitted: AdmittedRequest): admitted is OperationRequest {
   return 'operation' in admitted.compiled;
+}
+
+/** Returns whether a creation is checked before it runs. */
+function isChecked({ compiled: { accountQuery, collection } }: OperationRequest): boolean {
+  return accountQuery !== undefined || collection !== undefined;
 }
 
 type OperationRequest = AdmittedRequest<CompiledOperationRoute>;

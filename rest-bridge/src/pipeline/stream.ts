@@ -43,7 +43,8 @@ const RETRY_MS = 1000;
 
 /**
  * Sends events until the client or the process ends the stream, or the gateway does. Rejects before the first byte with what is wrong; a failure
- * afterwards is sent as an event of the name `fault`, and the client resumes with `Last-Event-ID`.
+ * afterwards is sent as an event of the name `fault`, and the client resumes with `Last-Event-ID`. HEAD gets the head of this response, and
+ * no stream stays open (RFC 9110 §9.3.2).
  */
 export async function streamEvents(
   { gateway, streams }: StreamDependencies,
@@ -90,6 +91,10 @@ export async function streamEvents(
       );
     };
     response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+    if (context.request.method === 'HEAD') {
+      response.end();
+      return;
+    }
     await write(response, `retry: ${String(RETRY_MS)}\n${first.done === true ? '\n' : toBlock(first.value)}`);
     await writeAll(response, results, { toBlock, failureOf, requestId: context.requestId });
   } finally {

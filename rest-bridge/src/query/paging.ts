@@ -31,6 +31,12 @@ export function defaultPaging(version: number): 'page' | 'cursor' {
   return changesUpTo(version).findLast((change) => change.kind === 'paging')?.variant ?? 'page';
 }
 
+/** Returns the paging of a list that is always sent as a whole, of at most 100 items. */
+export function wholeListPaging(version: number): Paging {
+  const limit = MAX_LIMIT;
+  return defaultPaging(version) === 'page' ? { variant: 'page', page: 1, limit } : { variant: 'cursor', cursor: '', limit };
+}
+
 interface PagingRule {
   readonly faults: FieldFault[];
   readonly fallback: 'page' | 'cursor';

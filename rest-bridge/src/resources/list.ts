@@ -40,6 +40,15 @@ export function toListResponse(result: unknown, represent: Represent, context: R
   return { status: 200, body: { data, ...envelope, ...links }, ...(link.length > 0 && { headers: { link: link.join(', ') } }) };
 }
 
+/** Returns the response of a short list without pages, in the envelope of a list whose first page is the last one. `result` is an array. */
+export function toWholeListResponse(result: unknown, represent: Represent, context: RepresentationContext): RouteResponse {
+  const edges = (result as readonly unknown[]).map((node) => ({ node }));
+  const pageInfo = { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null };
+  const { body } = toListResponse({ totalCount: edges.length, pageInfo, edges }, represent, context);
+  const target = toTargetWith(context, {}, PAGING_PARAMETERS);
+  return { status: 200, body, headers: { link: `<${target}>; rel="first", <${target}>; rel="last"` } };
+}
+
 function toEnvelope(paging: Paging, connection: Connection): PagedEnvelope {
   const { hasNextPage, hasPreviousPage, startCursor, endCursor } = connection.pageInfo;
   const total = connection.totalCount ?? 0;

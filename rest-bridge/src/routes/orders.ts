@@ -43,7 +43,7 @@ export const orderRoutes: readonly Route[] = [
     path: '/orders/{id}/items',
     operation: 'GetOrderItems',
     resource: ORDER_ITEM,
-    summary: 'Lists the items of an order',
+    summary: 'Lists all items of an order, in one page',
     needsCaller,
     spec,
   }),

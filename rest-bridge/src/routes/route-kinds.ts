@@ -1,22 +1,16 @@
 /** The kinds of routes. Route tables are written with these functions (spec §4.1, §4.4). */
-import { fail } from '@trestle/schema/errors';
-import { HARMLESS } from '../http/media-types.ts';
-import type { FileContent, RouteResponse } from '../http/response.ts';
+import type { RouteResponse } from '../http/response.ts';
 import type { ListRule } from '../query/list-parameters.ts';
-import { toListResponse } from '../resources/list.ts';
+import { wholeListPaging } from '../query/paging.ts';
+import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
+import { toListResponse, toWholeListResponse } from '../resources/list.ts';
 import type { Representation } from '../resources/representation.ts';
 import { NEED_PREFIX, type Resource } from '../resources/resource.ts';
 import { acceptedJob } from '../resources/event-resources.ts';
 import type { Alternative, Method, OperationRoute, RouteInput } from './route.ts';
 
-/** The fields of a resource that is a file. */
-interface FileFields {
-  readonly id: string;
-  readonly name: string;
-  readonly content: Pick<FileContent, 'mediaType' | 'size' | 'sha256'> | null;
-}
-
-interface CommonOptions {
+/** What every route has. */
+export interface CommonOptions {
   readonly path: string;
   readonly operation: string;
   readonly resource: Resource;
@@ -47,17 +41,23 @@ export function getList(options: CommonOptions & ListRule): OperationRoute {
   };
 }
 
-/** Returns a `GET` of the items of one resource, a short list without pages: `{data: […]}`. */
+/** Returns a `GET` of the items of one resource, a short list that is sent as one page (spec §4.4). */
 export function getItems(options: CommonOptions): OperationRoute {
   return {
     ...base('GET', options),
-    input: { kind: 'path' },
+    input: { kind: 'custom', hasBody: false, createReader: createWholeListReader },
     success: { status: 200, content: 'items' },
-    toResponse: (result, represent) => ({ status: 200, body: { data: (result as unknown[]).map((item) => represent(item).body) } }),
+    toResponse: toWholeListResponse,
   };
 }
 
-interface CreateOptions extends CommonOptions {
+function createWholeListReader({ version }: ReaderContext): RequestReader {
+  const paging = wholeListPaging(version);
+  return ({ params }) => ({ variables: params, paging });
+}
+
+/** What routes that create have. */
+export interface CreateOptions extends CommonOptions {
   /** The name of the GraphQL input type of the body. */
   readonly input: string;
   /** Returns the path of the new resource, without the version prefix. */
@@ -66,15 +66,18 @@ interface CreateOptions extends CommonOptions {
   readonly fromPath?: Readonly<Record<string, string>>;
   readonly idempotency?: 'required';
   readonly accountField?: string;
+  /** Whether the path has no list, to which conditions could apply. */
+  readonly isUnlisted?: boolean;
 }
 
 /** Returns a `POST` of a new resource: 201 with `Location` (spec §4.1). */
 export function create({ location, ...options }: CreateOptions): OperationRoute {
-  const { input, fromPath, resource, idempotency, accountField } = options;
+  const { input, fromPath, resource, idempotency, accountField, isUnlisted = false } = options;
   return {
     ...base('POST', { ...options, resource: withId(resource) }),
     ...(idempotency && { idempotency }),
     ...(accountField !== undefined && { accountField }),
+    ...(!isUnlisted && { conditionsOn: 'collection' }),
     input: { kind: 'body', rule: { input, mode: 'create', resource, ...(fromPath && { fromPath }) } },
     success: { status: 201, content: 'resource' },
     toResponse: (result, represent, { prefix }) => {
@@ -151,7 +154,7 @@ interface SecretOptions extends CommonOptions {
   readonly member: string;
   /** The path of the resources, without the version prefix. */
   readonly collection: string;
-  readonly conditionsOn?: 'parent';
+  readonly conditionsOn?: 'parent' | 'collection';
 }
 
 /** The result of the operations that make a secret. */
@@ -163,13 +166,12 @@ interface ResultWithSecret {
 
 /**
  * Returns a `POST` that makes a secret: 201 with the resource and the secret, which no later response contains. It must not be stored, not
- * even for a retry.
+ * even for a retry: a repeated `Idempotency-Key` is 409.
  */
-export function createWithSecret({ input, member, collection, conditionsOn, ...options }: SecretOptions): OperationRoute {
+export function createWithSecret({ input, member, collection, conditionsOn = 'collection', ...options }: SecretOptions): OperationRoute {
   return {
     ...base('POST', options),
-    ...(conditionsOn && { conditionsOn }),
-    idempotency: 'ignored',
+    conditionsOn,
     input: { kind: 'body', rule: { input, mode: 'create', resource: options.resource } },
     success: { status: 201, content: 'secret', member },
     toResponse: (result, represent, { prefix }) => {
@@ -204,72 +206,23 @@ export function accept({ jobType, input, isOfSession, conditionsOn, ...options }
   };
 }
 
-/** Returns a `POST` of a file, as a form or by itself: 201 with `Location`. */
-export function upload({ location, ...options }: CommonOptions & Pick<CreateOptions, 'location'>): OperationRoute {
-  return {
-    ...base('POST', { ...options, resource: withId(options.resource) }),
-    input: { kind: 'upload' },
-    success: { status: 201, content: 'resource' },
-    toResponse: (result, represent, { prefix }) => {
-      return toCreated(represent(result), `${prefix}${location({ id: idOf(result) })}`);
-    },
-  };
-}
-
-interface DownloadOptions extends CommonOptions, Pick<FileContent, 'owner'> {
-  /** The media types that the file may have. */
-  readonly types: readonly string[];
-}
-
-/** Returns a `GET` of a file of a resource, with the fields of `FileFields`: 200, 206, 304 or 416 (RFC 9110 §14). */
-export function download({ owner, types, ...options }: DownloadOptions): OperationRoute {
-  return {
-    ...base('GET', options),
-    input: { kind: 'path' },
-    success: { status: 200, content: 'file', types },
-    toResponse: (result, represent) => {
-      const { id, name, content } = represent(result).body as unknown as FileFields;
-      if (!content) throw fail('NOT_FOUND', 'The resource has no content.');
-      return { status: 200, file: { ...content, owner, name, path: `/${options.path.split('/')[1] ?? ''}/${id}` } };
-    },
-  };
-}
-
-interface ImageOptions extends CommonOptions {
-  /** The field of the resource: an object with `mediaType` and `url`, a data URL; or null. */
-  readonly member: string;
-  readonly types: readonly string[];
-}
-
-/** Returns a `GET` of a small image that the operation returns as a data URL: 200, 206, 304 or 416 (RFC 9110 §14). */
-export function image({ member, types, ...options }: ImageOptions): OperationRoute {
-  return {
-    ...base('GET', options),
-    input: { kind: 'path' },
-    success: { status: 200, content: 'file', types },
-    toResponse: (result, represent) => {
-      const found = represent(result).body[member] as { readonly mediaType: string; readonly url: string } | null;
-      if (!found) throw fail('NOT_FOUND', 'The resource has no content.');
-      const bytes = Buffer.from(found.url.slice(found.url.indexOf(',') + 1), 'base64');
-      return { status: 200, headers: HARMLESS, document: { type: found.mediaType, bytes } };
-    },
-  };
-}
-
-function base(method: Method, { path, operation, resource, summary, needsCaller = false, spec }: CommonOptions) {
+/** Returns what every route has. */
+export function base(method: Method, { path, operation, resource, summary, needsCaller = false, spec }: CommonOptions) {
   return { method, path, operation, resource, summary, needsCaller, spec };
 }
 
 /** Returns the resource with its id selected whatever `fields` names, for `Location`. */
-function withId(resource: Resource): Resource {
+export function withId(resource: Resource): Resource {
   return { ...resource, needs: resource.needs ?? 'id' };
 }
 
-function idOf(result: unknown): string {
+/** Returns the id of a result, which `withId` selects. */
+export function idOf(result: unknown): string {
   return String((result as Readonly<Record<string, unknown>>)[`${NEED_PREFIX}id`]);
 }
 
-function toCreated(created: Representation, location: string): RouteResponse {
+/** Returns 201 with the path of the new resource. */
+export function toCreated(created: Representation, location: string): RouteResponse {
   return { ...toResourceResponse(201, created), headers: { location } };
 }
 

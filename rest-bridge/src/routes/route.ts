@@ -22,7 +22,7 @@ interface RouteBase {
   readonly summary: string;
   /** Whether an anonymous caller gets 401 before anything else is checked. */
   readonly needsCaller: boolean;
-  /** Whether credentials are ignored: a client that logs in again may still send an expired token. */
+  /** Whether a credential is ignored: a client that logs in again may still send an expired token. Several are 400 as everywhere. */
   readonly ignoresCredential?: boolean;
   /** Whether the route passes `User-Agent`, `Cookie` and `Origin` on, and sends the cookies that the users subgraph sets. */
   readonly isOfSession?: boolean;
@@ -48,8 +48,11 @@ export interface OperationRoute extends RouteBase {
   readonly success: RouteSuccess;
   /** Builds the response from the result of the operation. */
   readonly toResponse: ResponseBuilder;
-  /** For writes: the resource whose conditions apply, at the path itself or at the parent of an action. */
-  readonly conditionsOn?: 'resource' | 'parent';
+  /**
+   * For writes: what conditions apply to, the resource at the path itself, the parent of an action, or the list at the path of a creation. A
+   * creation that is checked before it runs is one that subgraphs run once for each `Idempotency-Key`.
+   */
+  readonly conditionsOn?: 'resource' | 'parent' | 'collection';
   /** For writes: the field of the input that names an account. Another account than the caller's is read first: 404 or 410 without it. */
   readonly accountField?: string;
   /** Whether the write creates the resource when it does not exist. */

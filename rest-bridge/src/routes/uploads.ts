@@ -28,6 +28,7 @@ const begin: OperationRoute = create({
   needsCaller,
   input: 'CreateVideoUploadInput',
   location: ({ id }) => `/uploads/${String(id)}`,
+  isUnlisted: true,
   spec,
 });
 

@@ -1,7 +1,8 @@
 /** Routes of accounts, their orders and their posts. */
 import { AVATAR } from '../resources/file-resources.ts';
 import { ORDER, POST, USER } from '../resources/resources.ts';
-import { accept, create, download, getList, getOne, merge, remove, replace } from './route-kinds.ts';
+import { download } from './file-route-kinds.ts';
+import { accept, create, getList, getOne, merge, remove, replace } from './route-kinds.ts';
 import type { LocalRoute, Route } from './route.ts';
 
 const resource = USER;

@@ -1,6 +1,7 @@
 /** Routes of videos. */
 import { VIDEO, VIDEO_FILE, VIDEO_POSTER } from '../resources/file-resources.ts';
-import { accept, download, getList, getOne, image, merge, remove, upload } from './route-kinds.ts';
+import { download, image, upload } from './file-route-kinds.ts';
+import { accept, getList, getOne, merge, remove } from './route-kinds.ts';
 import type { Route } from './route.ts';
 
 const needsCaller = true;

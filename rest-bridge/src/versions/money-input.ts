@@ -39,8 +39,8 @@ export function toFirstVersion(
     if (money === undefined || money === null) return { ...rest, ...(money === null && { [field]: money }) };
     if (isMoney(money)) return { ...rest, [field]: money.amount, [currency]: money.currency };
     faults.push({ field, message: 'must be an object {amount, currency}' });
-    // Valid values, so that the fields are not also reported as missing.
-    return { ...rest, [field]: 0, [currency]: '' };
+    // Valid values, so that the fields are not reported again as missing or beyond a limit.
+    return { ...rest, [field]: 1, [currency]: 'EUR' };
   }, body);
 }
 

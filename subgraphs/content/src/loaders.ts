@@ -77,7 +77,12 @@ function createLookups(
   return {
     job: createLookup({ noun: 'job', isId: isJobOf('content'), load: (ids) => jobs.findByIds(ids, ofJobs) }),
     post: createLookup({ noun: 'post', isId: hasPrefix('pst'), load: (ids) => posts.findByIds(ids, ofPosts), wasDeleted: wasPostDeleted }),
-    comment: createLookup({ noun: 'comment', isId: hasPrefix('cmt'), load: (ids) => comments.findByIds(ids, ofPosts), wasDeleted }),
+    comment: createLookup({
+      noun: 'comment',
+      isId: hasPrefix('cmt'),
+      load: (ids) => comments.findByIds(ids, ofPosts),
+      wasDeleted: wasPostDeleted,
+    }),
     video: createLookup({
       noun: 'video',
       isId: hasPrefix('vid'),

@@ -135,6 +135,27 @@ describe.each(['Post', 'Video'] as const)('%s that was never published', (kind) 
   });
 });
 
+describe.each(['the comment', 'its post'])('a comment on a post that is not published, after the deletion of %s', (deleted) => {
+  it.each(['DRAFT', 'ARCHIVED'] as const)('is GONE for callers who could see the post only: %s', async (status) => {
+    const { id: postId } = await content.createPost('usr_owner', { status });
+    const { id } = (await mutate('moderator', `createComment(input: { postId: "${postId}", body: "Hi" }) { id }`)) as { id: string };
+    const codes = () =>
+      Promise.all(
+        [...Object.keys(CALLERS), 'anonymous'].map(async (name) => {
+          const [caller] = [CALLERS[name]].flatMap((known) => (known ? [callerOf(...known)] : []));
+          const { data, codes: errors } = await content.run(`{ comment(id: "${id}") { id } }`, { ...(caller && { caller }) });
+          return [name, errors['comment'] ?? (data as { comment: object | null }).comment];
+        }),
+      );
+    const seen = { owner: { id }, other: null, moderator: { id }, administrator: { id }, anonymous: null };
+    expect(Object.fromEntries(await codes())).toEqual(seen);
+    const deletion = deleted === 'its post' ? `deletePost(id: "${postId}")` : `deleteComment(id: "${id}")`;
+    expect(await mutate('moderator', deletion)).toBe(true);
+    expect(Object.fromEntries(await codes())).toEqual({ ...seen, owner: 'GONE', moderator: 'GONE', administrator: 'GONE' });
+    expect(await mutate('other', `updateComment(id: "${id}", input: { body: "New" }) { id }`)).toBe('NOT_FOUND');
+  });
+});
+
 describe('a post', () => {
   const create = (input: string) => `createPost(input: ${input}) { status tags version author { id } }`;
 

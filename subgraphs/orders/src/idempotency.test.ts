@@ -22,16 +22,17 @@ const PAY =
 interface Sending extends Omit<RunOptions, 'idempotency'> {
   readonly key: string;
   readonly scope?: string;
+  readonly isStoredOnly?: boolean;
 }
 
 /** Runs an operation under a key; gives the fields' values, the errors' codes, and whether it was a replay. */
-async function send(document: string, { key, scope = '', caller = ada, variables = {} }: Sending) {
-  const idempotency = { key, scope, replayed: false };
+async function send(document: string, { key, scope = '', isStoredOnly = false, caller = ada, variables = {} }: Sending) {
+  const idempotency = { key, scope, isStoredOnly, replayed: false };
   const { data, codes } = await orders.run<Record<string, unknown> | null>(document, { caller, variables, idempotency });
   return { data, codes: Object.values(codes), replayed: idempotency.replayed };
 }
-const pay = (key: string, { amount = 100, ...options }: { amount?: number; scope?: string; caller?: typeof ada } = {}) =>
-  send(PAY, { key, variables: { amount }, ...options });
+const pay = (key: string, { amount = 100, ...options }: { amount?: number; caller?: typeof ada } & Partial<Sending> = {}) =>
+  send(PAY, { ...options, key, variables: { amount } });
 const countPayments = () => orders.prisma.payment.count();
 const order = () => orders.orders.create(ada.userId, buy({ productId, qty: 1 }));
 
@@ -60,6 +61,16 @@ describe('an Idempotency-Key', () => {
     expect(await send(advance, { key: paid, caller: admin, variables: { id, at: [version] } })).toEqual({ ...first, replayed: true });
     expect(await send(cancel, { key: off, variables: { id, at: [99] } })).toEqual({ ...second, replayed: true });
     expect((await send(cancel, { key: nextKey(), variables: { id, at: [99] } })).codes).toEqual(['PRECONDITION_FAILED']);
+  });
+
+  it('gets a stored result only, and writes nothing, when the request wants no more', async () => {
+    const [used, unused] = [nextKey(), nextKey()];
+    const first = await pay(used);
+    const before = await countPayments();
+    expect(await pay(used, { isStoredOnly: true })).toEqual({ ...first, replayed: true });
+    expect(await pay(unused, { isStoredOnly: true })).toMatchObject({ codes: ['PRECONDITION_FAILED'], replayed: false });
+    expect(await countPayments()).toBe(before);
+    expect(await pay(unused)).toMatchObject({ codes: [], replayed: false });
   });
 
   it('is refused with other arguments or for another mutation, and then changes nothing', async () => {

@@ -7,8 +7,10 @@ const parse = (key?: string, scope?: string) =>
 
 describe('parseIdempotencyKey', () => {
   it.each(['k', '~!"', 'x'.repeat(255)])('accepts the key %j', (key) => {
-    expect(parse(key)).toEqual({ key, scope: '', replayed: false });
-    expect(parse(key, 'POST /orders/ord_1/cancel')).toEqual({ key, scope: 'POST /orders/ord_1/cancel', replayed: false });
+    expect(parse(key)).toEqual({ key, scope: '', isStoredOnly: false, replayed: false });
+    const scope = 'POST /orders/ord_1/cancel';
+    expect(parse(key, scope)).toEqual({ key, scope, isStoredOnly: false, replayed: false });
+    expect(parse(key, `${scope}#stored`)).toEqual({ key, scope, isStoredOnly: true, replayed: false });
   });
 
   it.each(['', ' ', 'a b', 'a, b', 'x'.repeat(256), 'ü', 'a\u007f'])('refuses the key %j', (key) => {

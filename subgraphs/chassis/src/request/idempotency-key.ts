@@ -8,16 +8,29 @@ export interface IdempotencyKey {
   readonly key: string;
   /** Method and path of the client's own request, as the bridge sends them, e.g. `POST /payments`; empty without a bridge. */
   readonly scope: string;
+  /**
+   * Whether only a stored result is wanted: the bridge, which sends `#stored` behind the scope, has found that the write must not run, and does
+   * not know whether it has run before.
+   */
+  readonly isStoredOnly: boolean;
   /** Whether any part of the response is the stored result of an earlier request; the response says so in a header. */
   replayed: boolean;
 }
 
-/** Parses `Idempotency-Key` and `Idempotency-Scope` (`<METHOD> <path>`). Returns null without a key. Throws VALIDATION_ERROR. */
+/** No path of a request contains the character, which begins the fragment of a URL (RFC 3986 §3.5). */
+const STORED_ONLY = '#stored';
+
+/**
+ * Parses `Idempotency-Key` and `Idempotency-Scope` (`<METHOD> <path>`, or `<METHOD> <path>#stored`). Returns null without a key. Throws
+ * VALIDATION_ERROR.
+ */
 export function parseIdempotencyKey({
   'idempotency-key': key,
   'idempotency-scope': scope = '',
 }: IncomingHttpHeaders): IdempotencyKey | null {
   if (key === undefined) return null;
   rejectFaults(findIdempotencyFaults({ key, scope: scope === '' ? undefined : scope }));
-  return { key: String(key), scope: String(scope), replayed: false };
+  const sent = String(scope);
+  const isStoredOnly = sent.endsWith(STORED_ONLY);
+  return { key: String(key), scope: isStoredOnly ? sent.slice(0, -STORED_ONLY.length) : sent, isStoredOnly, replayed: false };
 }

@@ -43,7 +43,8 @@ export interface Idempotency<Stores> {
    * Runs `write`. With a key, runs it once: every repetition within 24 hours returns the row that the first one wrote, as it was then.
    * Only successful writes are stored. `expectedVersions` may differ in a repetition, since a replay comes before preconditions.
    * Throws CONFLICT while another request with the key is in flight, and for a repetition of a write that has made a secret;
-   * BUSINESS_RULE_VIOLATION for a key that was used with other arguments; and what `write` throws.
+   * BUSINESS_RULE_VIOLATION for a key that was used with other arguments; PRECONDITION_FAILED when only a stored result is wanted and there is
+   * none; and what `write` throws.
    */
   readonly once: <Row>(request: IdempotentRequest, call: MutationCall, write: (stores: Stores) => Promise<Row>) => Promise<Row>;
   /** Deletes keys that are older than 24 hours in batches; resolves when there are none. */
@@ -76,6 +77,7 @@ export function createIdempotency<Client extends SqlClient, Stores>({
           idempotency.replayed = true;
           return fromJson(stored.result) as Row;
         }
+        if (idempotency.isStoredOnly) throw fail('PRECONDITION_FAILED', 'No result is stored for this Idempotency-Key.');
         const row = await write(createStores(transaction));
         await store(transaction, { keyHash, fingerprint, row, now: clock() });
         return row;

@@ -47,6 +47,7 @@ export function createProvider(options: ProviderOptions): Provider {
     if (ctx.status === 200 && ctx.oidc?.route === 'device_authorization')
       Object.assign(ctx.body as object, { interval: POLL_INTERVAL_SECONDS });
     if (ctx.oidc?.route === 'discovery') describeModes(ctx);
+    if (ctx.status === 200) allowCaching(ctx);
     // The library knows the key that signs now only.
     if (ctx.status === 200 && ctx.oidc?.route === 'jwks') ctx.body = { keys: publicKeys() };
     if (typeof ctx.body === 'string' && ctx.type === 'text/html') finishPage(ctx, ctx.body);
@@ -77,6 +78,18 @@ function setAccessToken(ctx: Context, accessTokens: AccessTokens): void {
 function correctGrantError(ctx: Context): void {
   const body = ctx.body as { error?: string; error_description?: string } | undefined;
   if (body?.error_description === 'requested grant type is not allowed for this client') body.error = 'unauthorized_client';
+}
+
+/** How long anyone may keep what is the same for all, by its route. Keys: less than what a rotation with `--delay 300` waits before it signs. */
+const LIFETIMES: Readonly<Record<string, string>> = {
+  discovery: 'public, max-age=3600',
+  jwks: 'public, max-age=60, stale-if-error=3600',
+};
+
+/** The library sends `Cache-Control` with responses that must not be stored only. */
+function allowCaching(ctx: Context): void {
+  const lifetime = LIFETIMES[ctx.oidc?.route ?? ''];
+  if (lifetime !== undefined) ctx.set({ 'cache-control': lifetime });
 }
 
 /** The mode `form_post` is served, with a button instead of a script, and is not advertised. */

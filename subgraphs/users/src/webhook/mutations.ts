@@ -57,13 +57,19 @@ export async function deleteWebhook({ id, expectedVersions }: MutationDeleteWebh
   return context.stores.webhooks.delete(id, expectedVersions);
 }
 
-/** Throws what `updateWebhook` throws. */
-export async function rotateWebhookSecret(args: MutationRotateWebhookSecretArgs, context: UsersContext): Promise<CreatedWebhook> {
+/** Throws what `updateWebhook` throws, or CONFLICT for a repetition: another rotation would end the secret that receivers still use. */
+export async function rotateWebhookSecret(
+  args: MutationRotateWebhookSecretArgs,
+  context: UsersContext,
+  info: MutationCall['info'],
+): Promise<CreatedWebhook> {
   const { id, input, expectedVersions } = args;
   await need(id, context);
   const overlapMs = parseOverlap(input);
   const { secret, encrypted } = context.webhooks.secrets.create(id);
-  return { secret, webhook: await context.stores.webhooks.rotate({ id, encrypted, overlapMs, expectedVersions }) };
+  const rotation = { id, encrypted, overlapMs, expectedVersions };
+  const webhook = await writeWithSecret(context, { args, info }, ({ webhooks }) => webhooks.rotate(rotation));
+  return { secret, webhook };
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE or BUSINESS_RULE_VIOLATION. */

@@ -3,7 +3,15 @@ import { LIST_LENGTH, lengthAt } from '@trestle/schema/lengths';
 import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 
 /** Keywords of JSON Schema that limit a value. */
-type Limits = Readonly<Record<string, unknown>>;
+export interface Limits {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly format?: string;
+  readonly items?: Limits & { readonly type: string };
+}
 
 const AGE = { minimum: 0, maximum: 150 };
 const QTY = { minimum: 1, maximum: 1000 };

@@ -1,0 +1,75 @@
+/** Stage 6 for requests that create: evaluates conditions on the collection, and reads the account that the request names (RFC 9110 §13). */
+import { ID_LENGTH } from '@trestle/schema/lengths';
+import { toEncodedTag } from '@trestle/service/messages/encoding';
+import { toJson } from '@trestle/service/process/json-bytes';
+import type { GatewayClient } from '../gateway/gateway-client.ts';
+import { evaluateReadConditions, toEtag } from '../http/conditional.ts';
+import { type GatewayResult, call } from './call.ts';
+import { STATE_SELECTION, preconditionFailed } from './check.ts';
+import type { CompiledOperationRoute } from './compile.ts';
+import type { AdmittedRequest } from './context.ts';
+import { type GatewayRequest, toGatewayRequest } from './gateway-request.ts';
+import { parse } from './parse.ts';
+import { findStored } from './stored-result.ts';
+
+type Creation = AdmittedRequest<CompiledOperationRoute>;
+
+const ENCODINGS = ['identity', 'br', 'gzip'] as const;
+
+/**
+ * Returns undefined when the creation may run. When a check fails, returns the result that is stored for the Idempotency-Key, since a replay
+ * comes before all checks of the state (spec §8); throws the error of the check without one: NOT_FOUND, GONE or PRECONDITION_FAILED.
+ */
+export async function checkCreation(
+  gateway: GatewayClient,
+  admitted: Creation,
+  request: GatewayRequest,
+): Promise<GatewayResult | undefined> {
+  try {
+    await checkCollection(gateway, admitted);
+    await requireAccount(gateway, admitted, request.variables);
+    return undefined;
+  } catch (error) {
+    const stored = await findStored(gateway, request);
+    if (stored) return stored;
+    throw error;
+  }
+}
+
+/**
+ * Throws NOT_FOUND or GONE when the account that a write names in its input does not exist. The caller's own account is not read: its token is
+ * only valid while it exists.
+ */
+async function requireAccount(gateway: GatewayClient, admitted: Creation, { input }: Readonly<Record<string, unknown>>): Promise<void> {
+  const { accountQuery: operation, route } = admitted.compiled;
+  const id = (input as Readonly<Record<string, unknown>> | undefined)?.[route.accountField ?? ''];
+  if (!operation || typeof id !== 'string' || id === admitted.caller?.userId) return;
+  // Left to the write, whose error names the field.
+  if (id === '' || id.length > ID_LENGTH.max) return;
+  await call(gateway, toGatewayRequest(admitted, { operation, selection: STATE_SELECTION, isMutation: false, variables: { id } }));
+}
+
+/**
+ * Throws PRECONDITION_FAILED when `If-Match` or `If-None-Match` is not met by the list that GET of the same target returns to the caller, in any
+ * content coding. A list has no date, so that `If-Unmodified-Since` is ignored (RFC 9110 §13.1.4).
+ */
+async function checkCollection(gateway: GatewayClient, admitted: Creation): Promise<void> {
+  const { collection } = admitted.compiled;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = admitted.context.request.headers;
+  if (!collection || (ifMatch === undefined && ifNoneMatch === undefined)) return;
+  const etag = await readTag(gateway, { ...admitted, compiled: collection });
+  const tags = ENCODINGS.map((encoding) => toEncodedTag(etag, encoding));
+  const isMatched = tags.some((tag) => evaluateReadConditions({ 'if-match': ifMatch }, { etag: tag }) === 'proceed');
+  const isNew = tags.every((tag) => evaluateReadConditions({ 'if-none-match': ifNoneMatch }, { etag: tag }) === 'proceed');
+  if (!isMatched || !isNew) throw preconditionFailed();
+}
+
+async function readTag(gateway: GatewayClient, listing: Creation): Promise<string> {
+  const { operation, route } = listing.compiled;
+  const { variables, selection, paging } = await parse(listing);
+  const result = await call(gateway, toGatewayRequest(listing, { operation, selection, isMutation: false, variables }));
+  const { prefix, path, search } = listing.target;
+  const represent = (data: unknown) => result.compiled.projection.represent(data, prefix);
+  const { body, version } = route.toResponse(result.value, represent, { prefix, path, search, paging });
+  return toEtag(toJson(body ?? {}), version);
+}
