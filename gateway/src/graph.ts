@@ -235,6 +235,7 @@ function createTransports({ place, config }: GraphConfig, { buffers, metrics: re
     path: config.GRAPHQL_PATH,
     publicPath: place.path + config.GRAPHQL_PATH,
     isCredentialRequired: config.AUTH_REQUIRED,
+    isAllowedOrigin: edge.isAllowedOrigin,
     tokens: createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin),
     recordHeaders: createHeaderRecorder(config.OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST),
     forwardHeaders,
@@ -255,7 +256,6 @@ function createTransports({ place, config }: GraphConfig, { buffers, metrics: re
   const handle = createHttpTransport({
     ...requestParts,
     forwardMutationHeaders,
-    isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
     maxBodyBytes: config.MAX_BODY_BYTES,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,

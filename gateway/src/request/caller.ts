@@ -4,9 +4,11 @@ import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchan
 import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { RateLimits } from '@trestle/limits/settings';
+import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { clientOf, toClientHeaders } from '@trestle/service/clients/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
+import { isOfAllowedOrigin, isOfBrowser } from './foreign-origin.ts';
 import { findMatchedHeaders } from './matched-headers.ts';
 import type { ClientApplication } from './operation.ts';
 import type { TokenFinder, TokenRequest } from './token-sources.ts';
@@ -21,7 +23,8 @@ export interface IdentifyOptions {
   readonly isCredentialRequired: boolean;
   /** Finds tokens outside of `Authorization`. Default: they are nowhere else. */
   readonly tokens?: TokenFinder | undefined;
-  /** Names, in lower case, of headers that go to the subgraphs unchanged. */
+  readonly isAllowedOrigin: IsAllowedOrigin;
+  /** Names, in lower case, of headers that go to the subgraphs unchanged; `Cookie` and `Origin` not from pages whose origin is not allowed. */
   readonly forwardHeaders: readonly string[];
   /** Returns whether a further header, by its name in lower case, goes to the subgraphs. Default: none does. */
   readonly isForwarded?: ((name: string) => boolean) | undefined;
@@ -52,25 +55,18 @@ export interface CredentialPlaces {
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
-  const { verifier, isCredentialRequired, forwardHeaders, isForwarded, fixedHeader, tokens } = options;
+  const { verifier, isCredentialRequired, fixedHeader, tokens } = options;
   const { params, urlKeys = [] } = places;
-  const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
+  // A page chooses the payload of `connection_init`, but not its origin.
+  const valueOf = (name: string) => (name === fixedHeader || name === 'origin' ? undefined : params?.get(name)) ?? headers[name];
   const hasApiKey = valueOf('x-api-key') !== undefined || urlKeys.length > 0;
   const found = tokens?.find(request, { valueOf, hasApiKey });
   // A token of another place counts in place of this header, and reaches the subgraphs as its value.
   const sent = found === undefined ? valueOf('authorization') : undefined;
   const isAnonymous = found === undefined && sent === undefined && !hasApiKey;
   if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'A credential is required. Send an access token.');
-  if (isAnonymous && forwardHeaders.length === 0 && !isForwarded) return ANONYMOUS;
-  const forwarded: string[] = [];
-  for (const name of forwardHeaders) {
-    const value = valueOf(name);
-    if (value !== undefined) forwarded.push(name, String(value));
-  }
-  if (isForwarded) {
-    const names = params ? [...Object.keys(headers), ...params.keys()] : Object.keys(headers);
-    forwarded.push(...findMatchedHeaders(names, { valueOf, isMatched: isForwarded, named: forwardHeaders }));
-  }
+  if (isAnonymous && options.forwardHeaders.length === 0 && !options.isForwarded) return ANONYMOUS;
+  const forwarded = findForwarded(request, options, { valueOf, params });
   if (!verifier)
     return { caller: null, identity: checkValues([...(sent === undefined ? [] : ['authorization', String(sent)]), ...forwarded], params) };
   const toIdentity = (token: string): Awaitable<Identity> => {
@@ -86,6 +82,32 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
   const token = toToken(credential, request, options);
   return typeof token === 'string' ? toIdentity(token) : token.then(toIdentity);
+}
+
+interface SentHeaders {
+  readonly params: CredentialPlaces['params'];
+  /** Returns a header, or what replaces it. */
+  readonly valueOf: (name: string) => string | readonly string[] | undefined;
+}
+
+/** Returns the headers that go to the subgraphs, names and values in turn. Throws what {@link findMatchedHeaders} throws. */
+function findForwarded(
+  request: IdentifiedRequest,
+  { forwardHeaders, isForwarded, isAllowedOrigin }: IdentifyOptions,
+  { valueOf, params }: SentHeaders,
+): string[] {
+  const { headers } = request;
+  const isForeign = headers.origin !== undefined && !isOfAllowedOrigin(request, isAllowedOrigin);
+  const forwarded: string[] = [];
+  for (const name of forwardHeaders) {
+    const value = isForeign && isOfBrowser(name) ? undefined : valueOf(name);
+    if (value !== undefined) forwarded.push(name, String(value));
+  }
+  if (!isForwarded) return forwarded;
+  const names = params ? [...Object.keys(headers), ...params.keys()] : Object.keys(headers);
+  // Patterns stand for neither `Cookie` nor `Origin`.
+  forwarded.push(...findMatchedHeaders(names, { valueOf, isMatched: isForwarded, named: forwardHeaders }));
+  return forwarded;
 }
 
 /** Returns the value that was sent, if it has this form: a string that was made now would be read and copied once more. */

@@ -1,7 +1,7 @@
 /** The headers of a request that go to the subgraphs with mutations only. No I/O. */
 import type { IncomingMessage } from 'node:http';
 import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
-import { passedClientOf } from '@trestle/service/clients/client-id';
+import { isOfAllowedOrigin, isOfBrowser } from './foreign-origin.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
 
 export interface MutationHeaderOptions {
@@ -9,9 +9,6 @@ export interface MutationHeaderOptions {
   readonly forwardMutationHeaders: readonly string[];
   readonly isAllowedOrigin: IsAllowedOrigin;
 }
-
-/** Headers by which a browser proves more than the client's own credential: other origins must not use them. */
-const OF_ORIGIN: ReadonlySet<string> = new Set(['cookie', 'origin']);
 
 /**
  * Returns the headers that mutations carry, names and values in turn: the idempotency key, and the configured ones. `Cookie` and `Origin`
@@ -25,10 +22,10 @@ export function readMutationHeaders(
   const { headers } = request;
   const idempotency = readIdempotencyHeaders(headers);
   if (forwardMutationHeaders.length === 0) return idempotency;
-  const isFromOrigin = headers.origin !== undefined && (passedClientOf(request) !== undefined || isAllowedOrigin(request));
+  const isAllowed = isOfAllowedOrigin(request, isAllowedOrigin);
   const forwarded = forwardMutationHeaders.flatMap((name) => {
     const value = headers[name];
-    return value === undefined || (OF_ORIGIN.has(name) && !isFromOrigin) ? [] : [name, String(value)];
+    return value === undefined || (isOfBrowser(name) && !isAllowed) ? [] : [name, String(value)];
   });
   return [...idempotency, ...forwarded];
 }
