@@ -5,6 +5,7 @@ import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification';
 import type { TlsCredentials } from '@trestle/service/server/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
+import type { AcceptedFiles } from './configuration/accepted-files.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
 import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
@@ -55,14 +56,16 @@ export type ProcessConfig = Omit<Config, 'supergraph'> & { readonly graphs: read
 
 /**
  * Reads the settings: from the command line, else from the environment, else from the configuration file. `args` are those after the program's
- * name. Several graphs have a file each, and what it leaves out comes from the process. Rejects with SettingsError that names every invalid value.
+ * name. Several graphs have a file each, and what it leaves out comes from the process. `accepted` has the texts of configuration files that are not read
+ * again. Rejects with SettingsError that names every invalid value.
  */
 export async function readConfig(
   args: readonly string[] = process.argv.slice(2),
   environment: NodeJS.ProcessEnv = process.env,
+  accepted?: AcceptedFiles,
 ): Promise<ProcessConfig> {
   const given = omitEmpty({ ...environment, ...readCommandLine(args).settings });
-  const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment);
+  const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment, accepted);
   const faults = new SettingsFaults();
   const named = readGraphs({ ...configuration.values, ...given }, configuration.graphs, (graph, key, message) => {
     faults.add(describeGraphFault({ graph, key, message }, configuration));
@@ -72,7 +75,7 @@ export async function readConfig(
   const places = named?.map(({ place }) => place);
   if (own) findPathFaults(own, places, createAddFault({ configuration, given }, faults));
   const inherited = inherit({ ...configuration.values, ...given });
-  const loaded = await Promise.all((named ?? []).map(({ file }) => loadConfiguration(file, environment)));
+  const loaded = await Promise.all((named ?? []).map(({ file }) => loadConfiguration(file, environment, accepted)));
   const graphs = (named ?? []).map(({ place }, i) => {
     const graphConfiguration = loaded[i] as Configuration;
     for (const fault of findMisplaced(graphConfiguration)) faults.add(fault);

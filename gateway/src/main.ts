@@ -19,6 +19,7 @@ import { createGraphChooser } from './choose-graph.ts';
 import { readCommandLine } from './command-line.ts';
 import { check } from './commands/check.ts';
 import { type GraphConfig, readConfig } from './config.ts';
+import { toAcceptedFiles } from './configuration/accepted-files.ts';
 import { createSettingTree } from './configuration/setting-tree.ts';
 import { type Graph, type SharedParts, startGraph } from './graph.ts';
 import { findCorsHeaders } from './collected-headers.ts';
@@ -34,7 +35,7 @@ import { watchServerTls } from './tls/server-certificate.ts';
 import { watchConfigurations } from './watch-configuration.ts';
 import { startWorkers } from './workers/primary.ts';
 import { describeServed } from './launches/describe-served.ts';
-import { connectToPrimary } from './workers/worker.ts';
+import { connectToPrimary, receiveConfiguration } from './workers/worker.ts';
 
 /** How long the engines and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
@@ -48,7 +49,8 @@ if (notice !== undefined) {
   process.exit(0);
 }
 if (command !== 'start') process.exit(await runCommand());
-const config = shareLimits(await readConfig());
+const accepted = cluster.isWorker ? await receiveConfiguration() : undefined;
+const config = shareLimits(await readConfig(undefined, undefined, accepted));
 const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
 const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
 /** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
@@ -60,7 +62,10 @@ const subscriptionDelayMs = Math.max(0, delayMs - subscriptionDrainMs);
 
 const stopLimitMs = drainMs + STOP_MS;
 if (config.WORKERS > 1 && cluster.isPrimary)
-  await runProcess(log, () => startWorkers({ count: config.WORKERS, log }), { stopLimitMs: stopLimitMs + STOP_MS, delayMs });
+  await runProcess(log, () => startWorkers({ count: config.WORKERS, accepted: toAcceptedFiles(config), log }), {
+    stopLimitMs: stopLimitMs + STOP_MS,
+    delayMs,
+  });
 else await runProcess(log, start, { stopLimitMs, delayMs });
 
 async function start() {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { SettingsError } from '@trestle/env';
 import { type HeaderRules, NO_HEADER_RULES } from '../headers/header-rules.ts';
+import type { AcceptedFiles } from './accepted-files.ts';
 import type { FileFault } from './file-fault.ts';
 import type { ParsedFile } from './parse-file.ts';
 import { isModule, readText } from './read-text.ts';
@@ -46,14 +47,23 @@ const NO_CONFIGURATION: Configuration = {
   describe: (path, message) => `${path}: ${message}`,
 };
 
-/** Loads the file `named`; undefined for the one in the working directory, if there is one. Rejects with SettingsError for two of those. */
-export async function loadConfiguration(named: string | undefined, environment: Environment): Promise<Configuration> {
-  const file = named ?? findFile();
+/**
+ * Loads the file `named`; undefined for the one in the working directory, if there is one. `accepted` has texts that take the place of files. Rejects
+ * with SettingsError for two files in the working directory.
+ */
+export async function loadConfiguration(
+  named: string | undefined,
+  environment: Environment,
+  accepted?: AcceptedFiles,
+): Promise<Configuration> {
+  const file = named ?? (accepted ? accepted.file : findFile());
   if (file === undefined) return NO_CONFIGURATION;
   // Only a start with a file needs the parser.
   const { loadModule, parseText } = await import('./parse-file.ts');
   const { readValues } = await import('./read-values.ts');
-  const read = isModule(file) ? loadModule(file) : readText(file).then(parseText);
+  const known = accepted?.texts.get(file);
+  const text = known === undefined ? readText : () => Promise.resolve(known);
+  const read = isModule(file) ? loadModule(file) : text(file).then(parseText);
   const parsed = await read.catch((error: unknown) => `${file}: ${describeFailure(error)}`);
   if (typeof parsed === 'string') return { ...NO_CONFIGURATION, file, isWellFormed: false, faults: [parsed] };
   const { values, headerRules, subgraphs, graphs, faults, offsets } = readValues(parsed, { tree: createSettingTree(), file, environment });

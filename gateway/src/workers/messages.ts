@@ -1,6 +1,7 @@
 /** The messages between the primary process and its workers. Requests have an id, which their reply repeats. */
 import type { Count } from '@trestle/limits/sliding-windows';
 import type { ErrorCode } from '@trestle/schema/errors';
+import type { AcceptedFiles } from '../configuration/accepted-files.ts';
 import type { PlannerSeed, PlannerTask } from '../plan/threads/planner-messages.ts';
 import type { SupergraphFacts } from '../plan/planner.ts';
 import type { Location } from '../program/program.ts';
@@ -61,6 +62,8 @@ export interface Taken extends Count {
 /** What workers send. */
 export type FromWorker =
   | ToPlanner
+  /** The first message of each worker. */
+  | { readonly kind: 'read configuration' }
   | { readonly kind: 'take'; readonly id: number; readonly takes: readonly Take[] }
   | { readonly kind: 'refund'; readonly key: string; readonly units: number; readonly slot: number }
   | { readonly kind: 'read metrics'; readonly id: number }
@@ -70,6 +73,7 @@ export type FromWorker =
 /** What the primary sends. */
 export type FromPrimary =
   | FromPlanner
+  | { readonly kind: 'configuration'; readonly accepted: AcceptedFiles }
   | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Taken[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'collect'; readonly id: number };

@@ -5,6 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';
 import type { Log } from '@trestle/log';
+import type { AcceptedFiles } from '../configuration/accepted-files.ts';
 import { collectMetrics } from './collect-metrics.ts';
 import { takeAndGrant } from './grant-units.ts';
 import { closeLostConnections } from './handed-connections.ts';
@@ -17,6 +18,8 @@ const PAUSE_MS = 1000;
 
 export interface WorkersOptions {
   readonly count: number;
+  /** The configuration files with which every worker starts. */
+  readonly accepted: AcceptedFiles;
   readonly log: Log;
 }
 
@@ -24,11 +27,11 @@ export interface WorkersOptions {
  * Starts the workers. Resolves with the function that stops them, once all listen; rejects when one ends before. Later a worker that ends is replaced,
  * until the stop. The stop rejects when a worker does not stop cleanly.
  */
-export async function startWorkers({ count, log }: WorkersOptions): Promise<() => Promise<void>> {
+export async function startWorkers({ count, accepted, log }: WorkersOptions): Promise<() => Promise<void>> {
   // Metrics may have values that JSON has not.
   cluster.setupPrimary({ serialization: 'advanced' });
   const planners = new SharedPlanners(log);
-  const answer = createAnswer(log, planners);
+  const answer = createAnswer({ log, planners, accepted });
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const fork = () => {
     const worker = cluster.fork();
@@ -92,12 +95,19 @@ function stop(worker: Worker): Promise<void> {
   });
 }
 
+interface AnswerParts extends Pick<WorkersOptions, 'log' | 'accepted'> {
+  readonly planners: SharedPlanners;
+}
+
 /** Returns what handles the messages of workers. */
-function createAnswer(log: Log, planners: SharedPlanners): (worker: Worker, message: FromWorker) => void {
+function createAnswer({ log, planners, accepted }: AnswerParts): (worker: Worker, message: FromWorker) => void {
   const windows = createSlidingWindows();
   const metrics = collectMetrics(listWorkers, send);
   return (worker, message) => {
     switch (message.kind) {
+      case 'read configuration':
+        send(worker, { kind: 'configuration', accepted });
+        return;
       case 'take':
         send(worker, { kind: 'taken', id: message.id, counts: message.takes.map((take) => takeAndGrant(windows, take)) });
         return;

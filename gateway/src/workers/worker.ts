@@ -2,6 +2,7 @@
 import type { SharedWindows } from '@trestle/limits/rate-limiter';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
+import type { AcceptedFiles } from '../configuration/accepted-files.ts';
 import type { StartPlanner } from '../plan/threads/planner-thread.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PlannerChannel } from './planner-channel.ts';
@@ -20,6 +21,20 @@ export interface Primary {
   readonly readMetrics: () => Promise<string>;
   /** Opens the planner of a supergraph that all workers share. */
   readonly startPlanner: StartPlanner;
+}
+
+/** Resolves with the configuration files that the primary has accepted. */
+export function receiveConfiguration(): Promise<AcceptedFiles> {
+  return new Promise((resolve) => {
+    const receive = (message: FromPrimary) => {
+      if (message.kind !== 'configuration') return;
+      process.off('message', receive);
+      resolve(message.accepted);
+    };
+    process.on('message', receive);
+    // A message that the primary sent on its own would be lost before this module is loaded.
+    send({ kind: 'read configuration' });
+  });
 }
 
 /** Listens to the primary of this worker. */
@@ -45,6 +60,8 @@ export function connectToPrimary(log: Log): Primary {
     });
   process.on('message', (message: FromPrimary) => {
     switch (message.kind) {
+      case 'configuration':
+        return;
       case 'collect':
         void collect(own).then((metrics) => {
           send({ kind: 'collected', id: message.id, metrics });
