@@ -74,9 +74,9 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
       });
     };
     quota.begin((fault) => {
-      const isTaken =
-        fault === undefined &&
-        turn.take(() => {
+      guard(() => {
+        if (fault) throw fault;
+        const isTaken = turn.take(() => {
           guard(() => {
             extendOperation({ context, request, hooks }, (refusal, extended) => {
               guard(() => {
@@ -86,7 +86,8 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
             });
           });
         });
-      if (!isTaken) operation.refuse(fault ?? tooManyWaiting());
+        if (!isTaken) throw tooManyWaiting();
+      });
     });
   };
   return (operation, message) => {
