@@ -30,7 +30,7 @@ import { admitExtended } from './extended-admission.ts';
 import { type IncrementalChoice, type MediaType, chooseIncrementalFormat, chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
-import type { Head } from './send.ts';
+import { type Head, toRetryAfter } from './send.ts';
 import { readUpload } from './upload.ts';
 
 /** Creates the handler of all requests that are not probes. */
@@ -150,7 +150,7 @@ function readOperations(admitted: AdmittedRequest): void {
       const run = (parameters: Parameters, done: (result: OperationResult) => void) => {
         runOperation(admitted, { parameters }, done);
       };
-      runBatch({ items: body, limit: options.maxBatch, run }, (result) => {
+      runBatch({ items: body, limit: options.maxBatch, requestId: exchange.requestId, run }, (result) => {
         exchange.guard(() => {
           exchange.sendResult(200, toHead(admitted, admitted.mediaType, result), result);
         });
@@ -165,9 +165,7 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
   const choice = chooseStreamFormat(exchange.request.headers.accept);
   // A response to HEAD ends with its head.
   const isStreamable = choice !== undefined && exchange.request.method !== 'HEAD';
-  const subscriber = isStreamable
-    ? options.responses.createOperation(exchange, { format: choice.format, caller: context.caller })
-    : undefined;
+  const subscriber = isStreamable ? options.responses.createOperation(exchange, { format: choice.format, context }) : undefined;
   const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
   const incremental = chooseParts(admitted);
   // Of `multipart/mixed` the format of subscriptions is for subscriptions.
@@ -185,7 +183,7 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
       if (incremental && (result.rest || isPart(result))) {
         const openEncoder = () => exchange.compression.openParts(exchange.request.headers['accept-encoding']);
         const { format } = incremental;
-        options.responses.createOperation(exchange, { format, caller: context.caller, openEncoder }).sendResult(result);
+        options.responses.createOperation(exchange, { format, context, openEncoder }).sendResult(result);
         return;
       }
       if (subscriber && isStreamed) {
@@ -209,7 +207,7 @@ function toHead(
   mediaType: Pick<MediaType, 'contentType'> | undefined,
   result: OperationResult,
 ): Head {
-  const { status, challenge } = result;
+  const { status, challenge, retryAfterSeconds } = result;
   const head: Record<string, string | string[]> = { 'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8' };
   const reported = context.fetchLog.toHeaders(context.caller);
   for (const name in reported) head[name] = reported[name] as string | string[];
@@ -219,6 +217,7 @@ function toHead(
   if (result.cached) Object.assign(head, toCacheHeaders(result.cached));
   if (result.fetched) head['cache-status'] = [head['cache-status'] ?? [], toFetchStatus(result.fetched)].flat().join(', ');
   if (challenge !== undefined) head['www-authenticate'] = challenge;
+  if (retryAfterSeconds !== undefined) Object.assign(head, toRetryAfter(retryAfterSeconds));
   if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
   return head;
 }

@@ -1,0 +1,28 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { Cancellation } from '@trestle/service/cancellation';
+import { MULTIPART } from '../multipart/multipart-format.ts';
+import { SendBuffers } from './send-buffers.ts';
+import { SendQueue } from './send-queue.ts';
+import { StreamedOperation } from './streamed-operation.ts';
+import { pack } from './streamed-response.ts';
+
+const ignore = () => undefined;
+
+it.each([
+  ['the credential is revoked', 'UNAUTHORIZED', (operation: StreamedOperation) => void operation.revoke()],
+  ['the process stops', 'SERVICE_UNAVAILABLE', (operation: StreamedOperation) => void operation.finish(ignore)],
+])('sends an error with the id of the request when %s', (_, code, end) => {
+  const stream = new PassThrough();
+  const limits = { maxMessages: 10, maxBytes: 1000, policy: 'close' as const };
+  const buffers = new SendBuffers({ maxBytes: 1000, stallTimeoutMs: 1000 });
+  const queue = new SendQueue({ stream, limits, buffers, pack, onOverflow: ignore, onStalled: ignore, onDropped: ignore });
+  const operation = new StreamedOperation({
+    context: { requestId: 'r1', cancellation: new Cancellation() },
+    ...{ format: MULTIPART, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
+  });
+  operation.begin({ operationName: 'A', stop: ignore, finish: (done) => void done() });
+  end(operation);
+  const [, json = ''] = /"errors":(\[.*\])\}/.exec(String(stream.read())) ?? [];
+  expect(JSON.parse(json)).toEqual([{ message: expect.any(String), extensions: { code, requestId: 'r1' } }]);
+});
