@@ -10,8 +10,20 @@ import { pack } from './streamed-response.ts';
 const ignore = () => undefined;
 
 it.each([
-  ['the credential is revoked', 'UNAUTHORIZED', (operation: StreamedOperation) => void operation.revoke()],
-  ['the process stops', 'SERVICE_UNAVAILABLE', (operation: StreamedOperation) => void operation.finish(ignore)],
+  [
+    'the credential is revoked',
+    'UNAUTHORIZED',
+    (operation: StreamedOperation) => {
+      operation.revoke();
+    },
+  ],
+  [
+    'the process stops',
+    'SERVICE_UNAVAILABLE',
+    (operation: StreamedOperation) => {
+      operation.finish(ignore);
+    },
+  ],
 ])('sends an error with the id of the request when %s', (_, code, end) => {
   const stream = new PassThrough();
   const limits = { maxMessages: 10, maxBytes: 1000, policy: 'close' as const };
@@ -21,7 +33,10 @@ it.each([
     context: { requestId: 'r1', cancellation: new Cancellation() },
     ...{ format: MULTIPART, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
   });
-  operation.begin({ operationName: 'A', stop: ignore, finish: (done) => void done() });
+  const finish = (done: () => void) => {
+    done();
+  };
+  operation.begin({ operationName: 'A', stop: ignore, finish });
   end(operation);
   const [, json = ''] = /"errors":(\[.*\])\}/.exec(String(stream.read())) ?? [];
   expect(JSON.parse(json)).toEqual([{ message: expect.any(String), extensions: { code, requestId: 'r1' } }]);
