@@ -72,9 +72,11 @@ export class StreamedResponses {
     throw fail('SERVICE_UNAVAILABLE', 'The server has reached its limit of event streams. Retry later.', { retryAfterSeconds: 1 });
   }
 
-  /** Creates an operation with a response of its own, which opens with the first message. Throws SERVICE_UNAVAILABLE. */
+  /**
+   * Creates an operation with a response of its own, which opens with the first message. Does not check the room, because the operation may have been
+   * executed: call {@link requireRoom} or {@link hasRoom} before the execution.
+   */
   createOperation(exchange: StreamedExchange, { format, context, openEncoder }: OperationOptions): StreamedOperation {
-    this.requireRoom();
     const { response, record } = exchange;
     const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller: context.caller });
     let stream: StreamedResponse | undefined;
