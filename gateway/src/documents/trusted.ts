@@ -1,4 +1,5 @@
 /** Reads the manifest of trusted documents, which lists the documents that each client may execute. */
+import { isObject } from '../request/json.ts';
 import type { ClientApplication } from '../request/operation.ts';
 
 export interface TrustedDocuments {
@@ -52,18 +53,18 @@ export function readTrustedDocuments(text: string): TrustedDocuments {
 }
 
 function readClients(json: unknown): Client[] {
-  if (!isMap(json)) throw new Error('must be a JSON object');
+  if (!isObject(json)) throw new Error('must be a JSON object');
   const { clients } = json;
   if (clients === undefined) return [toClient({ documents: json })];
   if (!Array.isArray(clients)) throw new Error('clients must be a list');
   return clients.map((client: unknown) => {
-    if (!isMap(client)) throw new Error('each client must be an object');
+    if (!isObject(client)) throw new Error('each client must be an object');
     return toClient(client);
   });
 }
 
 function toClient({ name, version, documents }: Readonly<Record<string, unknown>>): Client {
-  if (!isMap(documents)) throw new Error('documents must be an object');
+  if (!isObject(documents)) throw new Error('documents must be an object');
   const entries = Object.entries(documents).map(([id, text]): [string, string] => {
     if (typeof text !== 'string') throw new Error(`the document ${id} must be a string`);
     return [id, text];
@@ -80,8 +81,4 @@ function toClient({ name, version, documents }: Readonly<Record<string, unknown>
 function readName(value: unknown, member: string): string | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
   throw new Error(`the ${member} of a client must be a string`);
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

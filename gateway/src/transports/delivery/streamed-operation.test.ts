@@ -1,13 +1,15 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/cancellation';
-import { MULTIPART } from '../multipart/multipart-format.ts';
 import { SendBuffers } from './send-buffers.ts';
-import { SendQueue } from './send-queue.ts';
+import { SendQueue, toEnvelope } from './send-queue.ts';
+import { between } from './stream-format.ts';
 import { StreamedOperation } from './streamed-operation.ts';
 import { pack } from './streamed-response.ts';
 
 const ignore = () => undefined;
+const [EMPTY, LIST] = [toEnvelope(''), between('{"errors":', '}')];
+const FORMAT = { result: EMPTY, ending: EMPTY, failure: LIST, reportsShutdown: true };
 
 it.each([
   [
@@ -31,7 +33,7 @@ it.each([
   const queue = new SendQueue({ stream, limits, buffers, pack, onOverflow: ignore, onStalled: ignore, onDropped: ignore });
   const operation = new StreamedOperation({
     context: { requestId: 'r1', cancellation: new Cancellation() },
-    ...{ format: MULTIPART, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
+    ...{ format: FORMAT, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
   });
   const finish = (done: () => void) => {
     done();
