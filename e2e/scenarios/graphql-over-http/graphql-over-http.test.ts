@@ -177,6 +177,7 @@ describe('several operations at once', () => {
       'VALIDATION_ERROR',
       'VALIDATION_ERROR',
     ]);
+    for (const { errors = [] } of answers.slice(1)) expect(errors[0]?.extensions['requestId']).toBe(reply.headers.get('x-request-id'));
     expect((await post([{}, {}, {}, {}])).text).toContain('exceeds the limit of 3');
     expect((await post([{ query: TEXT }], { to: strict })).status).toBe(400);
   });

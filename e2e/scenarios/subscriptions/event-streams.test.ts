@@ -110,6 +110,23 @@ describe('single connection mode', () => {
     await until(async () => (await send(token, 'b')).status === 404);
   });
 
+  it('cancels the fetches of a query that is ended while it runs', async () => {
+    const token = await reserve();
+    const fetched = { isOpen: false };
+    federation.intercept = (_, { socket }) => {
+      fetched.isOpen = true;
+      socket.once('close', () => (fetched.isOpen = false));
+      return new Promise(() => undefined);
+    };
+    const running = send(token, 'q', '{ cargo }');
+    await holds(() => fetched.isOpen);
+    const headers = { 'x-graphql-event-stream-token': token };
+    expect((await request(`${federation.url}?operationId=q`, { method: 'DELETE', headers })).status).toBe(200);
+    await holds(() => !fetched.isOpen);
+    federation.intercept = undefined;
+    expect((await running).status).toBe(202);
+  });
+
   it('accepts operations before the stream is open', async () => {
     const token = await reserve();
     expect((await send(token, 'a')).status).toBe(202);
@@ -141,7 +158,10 @@ describe('single connection mode', () => {
     const token = await reserve();
     const stream = await openEventStream(`${federation.url}?token=${token}`, {});
     for (const id of ['a', 'b', 'c']) expect((await send(token, id)).status).toBe(202);
-    expect((await send(token, 'd')).status).toBe(429);
+    const refused = await send(token, 'd');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    const extensions = { code: 'RATE_LIMIT_EXCEEDED', retryAfter: 1, limit: 3, remaining: 0, requestId: expect.any(String) };
+    expect(refused.body).toMatchObject({ errors: [{ extensions }] });
     stream.close();
     await listening(0);
   });

@@ -75,6 +75,32 @@ describe('too many event streams', () => {
   });
 });
 
+it('sends the result of an operation that was begun while there was room for its response', async () => {
+  await start({ MAX_SOCKETS: '1' });
+  let respond = (): void => undefined;
+  const isFetched = new Promise<void>((resolve) => {
+    federation.intercept = ({ subgraph }) => {
+      if (subgraph !== 'cargoes') return undefined;
+      resolve();
+      return new Promise((answer) => {
+        respond = () => {
+          answer(undefined);
+        };
+      });
+    };
+  });
+  const running = openEventStream(federation.url, { query: '{ cargo }', accept: 'multipart/mixed' });
+  await isFetched;
+  const stream = await openEventStream(federation.url, { query: ARRIVALS });
+  await listening(1);
+  respond();
+  const { response } = await running;
+  expect([response.statusCode, response.headers['content-type']]).toEqual([200, expect.stringContaining('multipart/mixed')]);
+  federation.intercept = undefined;
+  stream.close();
+  await listening(0);
+});
+
 describe('pings', () => {
   it('close the socket of a client that does not answer them, and no other', async () => {
     await start({ PING_INTERVAL_MS: '1000' });

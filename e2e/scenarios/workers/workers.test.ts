@@ -222,7 +222,9 @@ describe('limits of two workers', () => {
 
   it('refuse a response cache in memory, which a mutation would change in one worker only', async () => {
     const args = ['--supergraph', file, '--port', '0', '--auth', 'off', '--workers', '2'];
-    await expect(startGateway(args, { RESPONSE_CACHE: 'memory' })).rejects.toThrow(/RESPONSE_CACHE: must be redis or off with several workers/);
+    await expect(startGateway(args, { RESPONSE_CACHE: 'memory' })).rejects.toThrow(
+      /RESPONSE_CACHE: must be redis or off with several workers/,
+    );
   });
 
   it.each(['0', '65', 'two', '1.5'])('name the value %s of WORKERS as invalid', async (value) => {

@@ -1,5 +1,6 @@
 /** The policies of `@policy` (federation 2.6): which callers each of them holds for. A policy that is not configured holds for nobody. */
 import { ROLES, type Role, hasRole, type Caller } from '@trestle/identity';
+import { isObject } from '../request/json.ts';
 
 /** One way to meet a policy: a caller with at least this role and all of these scopes. Without either, every caller with a credential. */
 interface PolicyRule {
@@ -29,7 +30,7 @@ const MAX_SCOPES = 100;
  */
 export function readPolicies(text: string): Policies {
   const json: unknown = JSON.parse(text);
-  if (!isMap(json)) throw new Error('must be a JSON object of policies by name');
+  if (!isObject(json)) throw new Error('must be a JSON object of policies by name');
   const entries = Object.entries(json);
   if (entries.length > MAX_POLICIES) throw new Error(`must have at most ${String(MAX_POLICIES)} policies`);
   const policies = entries.map(([name, rules]) => ({ name, rules: readRules(name, rules) }));
@@ -43,7 +44,7 @@ function readRules(policy: string, value: unknown): PolicyRule[] {
   if (!Array.isArray(value) || value.length > MAX_RULES)
     throw new Error(`the policy \`${policy}\` must be a list of at most ${String(MAX_RULES)} rules`);
   return value.map((rule: unknown) => {
-    if (!isMap(rule)) throw new Error(`each rule of the policy \`${policy}\` must be an object`);
+    if (!isObject(rule)) throw new Error(`each rule of the policy \`${policy}\` must be an object`);
     const unknown = Object.keys(rule).find((key) => key !== 'role' && key !== 'scopes');
     if (unknown !== undefined)
       throw new Error(`unknown member \`${unknown}\` in a rule of the policy \`${policy}\`; use \`role\` and \`scopes\``);
@@ -66,8 +67,4 @@ function readScopes(policy: string, value: unknown = []): readonly string[] {
 function holds({ role, scopes }: PolicyRule, caller: Caller): boolean {
   const held: ReadonlySet<string> = caller.scopes;
   return (role === undefined || hasRole(caller, role)) && scopes.every((scope) => held.has(scope));
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -32,7 +32,7 @@ const MAX_ENTITIES = 1000;
 export class CachedFetch {
   readonly #options: CachedFetchOptions;
   readonly #done: FetchDone;
-  /** Representations; one empty text for a fetch at the root. */
+  /** What is cached separately: the representation of each entity, as JSON. A fetch at the root has one part, an empty string. */
   readonly #parts: readonly string[];
   readonly #isOfEntities: boolean;
   #found: readonly (FoundResult | undefined)[] = [];

@@ -22,7 +22,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and four values for each result: its bytes, policy, age
- * and tags; nil for one that is not kept or not valid.
+ * and tags; nil for one that is not kept or not valid, also because its tags cannot be read: an error would be one of all results.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}
@@ -43,7 +43,9 @@ for i = 2, #KEYS do
   local known = redis.call('HMGET', KEYS[i], 'version', 'tags')
   if known[1] then
     local version = tonumber(known[1])
-    if not lowest or version < tonumber(lowest) or isOutdated(cjson.decode(known[2]), version) then
+    local isRead, tags = pcall(cjson.decode, known[2])
+    local isValid = version and isRead and type(tags) == 'table'
+    if not isValid or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
       redis.call('DEL', KEYS[i])
     elseif not isOutdated(ARGV, version) then
       local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy', 'born')

@@ -42,6 +42,19 @@ describeRedis('stores of several processes with one Redis', () => {
     two.close();
   });
 
+  it.each(['policy', 'tags', 'version'])('find nothing where the %s is not what a store has written, and go on', async (field) => {
+    const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
+    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
+    await link.settled;
+    for (const key of ['broken', 'whole']) store.put(key, toResult(key, (await find(store, key))?.version ?? NaN));
+    await find(store, 'whole');
+    await link.client.hset('result:broken', field, 'not JSON');
+    const lookups = [await find(store, 'broken'), await find(store, 'whole')];
+    expect(lookups.map((lookup) => lookup && (lookup.found?.bytes.toString() ?? null))).toEqual([null, 'whole']);
+    link.close();
+    store.close();
+  });
+
   // A server that others use keeps its limit.
   (redis?.directUrl.endsWith(':6379') === false ? it : it.skip)(
     'find nothing that Redis has evicted, and nothing invalid when it has evicted the versions',

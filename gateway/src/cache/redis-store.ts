@@ -120,15 +120,20 @@ export class RedisStore implements ResultStore {
   }
 }
 
+/** Returns undefined for what another program has written under the key: values that are not JSON. Never throws. */
 function toFound(reply: readonly (Buffer | null)[], at: number): FoundResult | undefined {
   const [bytes, policy, ageMs, tags] = reply.slice(at, at + VALUES_PER_RESULT);
   if (!bytes || !policy) return undefined;
-  return {
-    bytes,
-    policy: JSON.parse(String(policy)) as CachePolicy,
-    ageMs: Math.max(0, Number(ageMs)),
-    tags: JSON.parse(String(tags)) as readonly string[],
-  };
+  try {
+    return {
+      bytes,
+      policy: JSON.parse(String(policy)) as CachePolicy,
+      ageMs: Math.max(0, Number(ageMs)),
+      tags: JSON.parse(String(tags)) as readonly string[],
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 function toKey(key: string): string {

@@ -43,7 +43,7 @@ export interface CacheableQuery {
   readonly types: readonly string[];
 }
 
-/** A result of the cache, or what the result of the execution is passed to. */
+/** A result of the cache. Without one the query must be executed: its result is passed to `pending`, unless that is undefined: then it is not kept. */
 export type CacheOutcome = CachedResult | { readonly pending: PendingResult | undefined };
 
 export interface CachedResult extends Pick<FoundResult, 'bytes' | 'policy'> {

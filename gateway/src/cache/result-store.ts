@@ -42,7 +42,10 @@ export interface ManyWanted extends Pick<Wanted, 'tags'> {
   readonly keys: readonly string[];
 }
 
-/** Keeps results within a bound of bytes. Versions instead of deletions make that a slow execution never stores an older result after an invalidation. */
+/**
+ * Keeps results within a bound of bytes. An invalidation deletes nothing, but increases the version of its tags: a result whose execution began before is
+ * then invalid, also when it is stored afterwards.
+ */
 export interface ResultStore {
   /** Calls back once, with undefined when the store cannot be used; then nothing may be stored either. */
   find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void;

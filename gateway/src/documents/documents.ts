@@ -56,7 +56,7 @@ export function createDocuments({ readTrusted, isTrustedOnly, recordUnknown }: D
         recordUnknown?.(query, isTrustedOnly ? 'refused' : 'executed');
         if (isTrustedOnly) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
       }
-      if (hash !== undefined && !persisted.has(hash)) {
+      if (hash !== undefined && persisted.get(hash) !== query) {
         if (createHash('sha256').update(query).digest('hex') !== hash)
           throw fail('VALIDATION_ERROR', '`extensions.persistedQuery.sha256Hash` does not match `query`.');
         persisted.set(hash, query);

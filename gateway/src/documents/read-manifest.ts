@@ -1,4 +1,5 @@
 /** Reads manifests of trusted documents, in the formats of the tools that write them. No I/O. */
+import { isObject } from '../request/json.ts';
 
 /** The documents of one client, or of all. */
 export interface ManifestEntry {
@@ -20,12 +21,12 @@ const APOLLO_FORMAT = 'apollo-persisted-query-manifest';
  */
 export function readManifest(text: string): ManifestEntry[] {
   const json: unknown = JSON.parse(text);
-  if (!isMap(json)) throw new Error('must be a JSON object');
+  if (!isObject(json)) throw new Error('must be a JSON object');
   const { clients, format } = json;
   if (format === APOLLO_FORMAT) return readOperations(json);
   if (clients === undefined) return [{ name: undefined, version: undefined, documents: readDocuments(json) }];
   return readList(clients, 'clients').map((client) => {
-    if (!isMap(client)) throw new Error('each client must be an object');
+    if (!isObject(client)) throw new Error('each client must be an object');
     const { name, version, documents } = client;
     return {
       name: readName(name, 'the name of a client'),
@@ -40,7 +41,7 @@ function readOperations({ version, operations }: Readonly<Record<string, unknown
   if (version !== 1) throw new Error(`version of ${APOLLO_FORMAT} must be 1`);
   const byClient = new Map<string | undefined, Map<string, string>>();
   for (const operation of readList(operations, 'operations')) {
-    const { id, body, clientName } = isMap(operation) ? operation : {};
+    const { id, body, clientName } = isObject(operation) ? operation : {};
     if (typeof id !== 'string' || typeof body !== 'string') throw new Error('each operation must have `id` and `body`, which are strings');
     const name = readName(clientName, 'clientName of an operation');
     const documents = byClient.get(name) ?? new Map<string, string>();
@@ -50,7 +51,7 @@ function readOperations({ version, operations }: Readonly<Record<string, unknown
 }
 
 function readDocuments(documents: unknown): ReadonlyMap<string, string> {
-  if (!isMap(documents)) throw new Error('documents must be an object');
+  if (!isObject(documents)) throw new Error('documents must be an object');
   return new Map(
     Object.entries(documents).map(([id, text]) => {
       if (typeof text !== 'string') throw new Error(`the document ${id} must be a string`);
@@ -68,8 +69,4 @@ function readList(value: unknown, name: string): readonly unknown[] {
 function readName(value: unknown, what: string): string | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
   throw new Error(`${what} must be a string`);
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

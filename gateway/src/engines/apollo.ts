@@ -119,13 +119,15 @@ function createExecute(
       return;
     }
     quota.take(toUnits(checked.cost), (fault) => {
-      if (fault) {
-        refuse(fault, { requestId, done });
-        return;
+      try {
+        if (fault) throw fault;
+        const filtered = access.filter(request, accessOf(caller));
+        executeFiltered(server, { request, checked }, filtered).then(done, (error: unknown) => {
+          refuse(error, { requestId, done, outcome: 'failed' });
+        });
+      } catch (error) {
+        refuse(error, { requestId, done });
       }
-      executeFiltered(server, { request, checked }, access.filter(request, accessOf(caller))).then(done, (error: unknown) => {
-        refuse(error, { requestId, done, outcome: 'failed' });
-      });
     });
   };
 }

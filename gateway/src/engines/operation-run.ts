@@ -160,7 +160,10 @@ export class OperationRun {
     isLater = true;
   }
 
-  /** Waits for an equal query in flight, if there is one, and executes otherwise. What the response cache keeps is executed once anyway. */
+  /**
+   * Waits for the result of an equal query in flight; without one, executes the query, and equal ones that begin meanwhile wait for it. A query that the
+   * response cache may keep does not take part, because the cache executes equal queries once itself.
+   */
   #share(checked: CheckedOperation): void {
     const { shared, request, measure, hooks, limits } = this.#options;
     const { context } = request;

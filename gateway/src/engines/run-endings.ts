@@ -32,7 +32,7 @@ export type ResultFacts = Pick<OperationResult, 'operationKind' | 'operationName
 
 /** Returns the result, whose bytes go back to the pool when the transport releases them. */
 export function toOperationResult(ending: Ending, facts: ResultFacts, buffers: BufferPool): OperationResult {
-  const { outcome, status, challenge, bytes, length, rest, isShared = false } = ending;
+  const { outcome, status, challenge, retryAfterSeconds, bytes, length, rest, isShared = false } = ending;
   const { operationKind, operationName, caching, fetched } = facts;
   const release =
     !isShared && buffers.isPooled(bytes)
@@ -41,6 +41,6 @@ export function toOperationResult(ending: Ending, facts: ResultFacts, buffers: B
         }
       : undefined;
   // Names each property, because spreads are slow.
-  const whole = { outcome, status, challenge, bytes, length, release, operationKind, operationName, caching, fetched };
+  const whole = { outcome, status, challenge, retryAfterSeconds, bytes, length, release, operationKind, operationName, caching, fetched };
   return rest ? { ...whole, rest } : whole;
 }

@@ -18,7 +18,8 @@ const MAX_KEY_LENGTH = 64 * 1024;
 const REQUEST_ID = 'x-request-id';
 
 /**
- * Gets the result of another execution; undefined when that is not for others, or takes longer than the query may: the query must be executed for itself.
+ * Gets the result of the execution that a query waits for. Undefined when that result is only for its own client, or when the time limit of the waiting
+ * query has passed: then the query executes itself.
  */
 type GetResult = (ending: Ending | undefined) => void;
 

@@ -10,7 +10,10 @@ import type { CheckedOperation } from './check-planned.ts';
 import { writeReports } from './write-reports.ts';
 
 /** How a run ends. */
-export interface Ending extends Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length' | 'rest'> {
+export interface Ending extends Pick<
+  OperationResult,
+  'outcome' | 'status' | 'challenge' | 'retryAfterSeconds' | 'bytes' | 'length' | 'rest'
+> {
   /** Whether several requests have the bytes, which then go back to no pool. */
   readonly isShared?: boolean;
 }

@@ -4,11 +4,7 @@ import type { Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 
 /** Returns the error for the client. `locations` are those of the document that it concerns. */
-export function formatFault(
-  fault: Fault,
-  requestId: string | undefined,
-  locations?: GraphQLFormattedError['locations'],
-): GraphQLFormattedError {
+export function formatFault(fault: Fault, requestId: string, locations?: GraphQLFormattedError['locations']): GraphQLFormattedError {
   const { code, message, details, retryAfterSeconds: retryAfter, rateLimit } = fault;
   const extensions = {
     code,
@@ -16,7 +12,7 @@ export function formatFault(
     ...(retryAfter !== undefined && { retryAfter }),
     ...rateLimit,
     ...toRefusalExtensions(fault),
-    ...(requestId !== undefined && { requestId }),
+    requestId,
   };
   return { message, ...(locations && { locations }), extensions };
 }

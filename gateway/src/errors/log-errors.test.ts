@@ -36,6 +36,12 @@ describe('logErrors', () => {
     expect(lines).toEqual([{ msg: 'request failed', requestId: 'r1', code: 'UPSTREAM_ERROR', subgraph: 'ratings', error: cause }]);
   });
 
+  it('says which subgraph has sent a value that violates the schema, and of which field', () => {
+    const message = 'Invalid value for User.age.';
+    const [line] = log([{ message, path: ['users', 0, 'age'], extensions: { code: 'UPSTREAM_ERROR', service: 'users' } }]);
+    expect(line).toMatchObject({ code: 'UPSTREAM_ERROR', subgraph: 'users', error: { message } });
+  });
+
   it('writes at most 20 lines for one result, of which the last one counts the other errors', () => {
     const lines = log(Array.from({ length: 500 }, (_, i) => reported(`unreadable: ${String(i)}`)));
     expect(lines).toHaveLength(20);

@@ -1,6 +1,5 @@
 /** Writes the errors of a result that the client did not cause into the log. */
 import { type Log, type LogFields, ReportedError } from '@trestle/log';
-import { isErrorCode } from '@trestle/schema/errors';
 import type { ResultError } from '../program/result.ts';
 import { isServerError } from './format-error.ts';
 
@@ -43,7 +42,8 @@ function toGroup({ message, cause, extensions: { code, service } }: ResultError)
   return {
     code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
     service: typeof service === 'string' ? service : undefined,
-    cause: cause ?? (isErrorCode(code) ? undefined : new ReportedError(message)),
+    // That of INTERNAL_ERROR says nothing.
+    cause: cause ?? (code === 'INTERNAL_ERROR' ? undefined : new ReportedError(message)),
     count: 1,
   };
 }

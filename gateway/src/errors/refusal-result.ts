@@ -12,7 +12,7 @@ export function toRefusalResult(fault: Fault, requestId: string): OperationResul
   const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
   // The media type decides the status of an operation that is not valid (GraphQL over HTTP, "Status Codes").
   const status = fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status;
-  return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault) });
+  return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault), retryAfterSeconds: fault.retryAfterSeconds });
 }
 
 /** The errors of a document. `isPlanned` when it is valid and cannot be planned. */
@@ -37,6 +37,7 @@ interface Ending {
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly challenge: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 function toResult(bytes: Buffer, ending: Ending): OperationResult {

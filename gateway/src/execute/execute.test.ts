@@ -88,7 +88,13 @@ describe('execute and the generated writer', () => {
     });
     expect([list.data, list.errors]).toEqual([
       { as: null },
-      [expect.objectContaining({ path: ['as', 1, 'n'], message: 'Cannot return null for non-nullable field A.n.' })],
+      [
+        {
+          path: ['as', 1, 'n'],
+          message: 'Cannot return null for non-nullable field A.n.',
+          extensions: { code: 'UPSTREAM_ERROR', service: 'a' },
+        },
+      ],
     ]);
     const inner = plain('{ a { n a { n a { n } } } f }', { a: { n: 1, a: { n: 2, a: { n: null } } }, f: 2 });
     expect([inner.data, inner.errors.map(({ path }) => path)]).toEqual([
@@ -120,7 +126,7 @@ describe('execute and the generated writer', () => {
   ])('write null and an error for %s', (_, query, data) => {
     const result = plain(query, data);
     expect(Object.values(result.data ?? {})).toEqual([null]);
-    expect(result.errors).toEqual([expect.objectContaining({ extensions: { code: 'UPSTREAM_ERROR' } })]);
+    expect(result.errors).toEqual([expect.objectContaining({ extensions: { code: 'UPSTREAM_ERROR', service: 'a' } })]);
   });
 
   it('write null for missing fields with names of inherited properties', () => {

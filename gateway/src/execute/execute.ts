@@ -128,7 +128,7 @@ export class Execution {
     this.#data = shared?.data ?? {};
     this.#interfaces = shared?.interfaces;
     this.#variables = new VariableTexts(request.variables);
-    this.#errors = shared?.errors ?? new ExecutionErrors(request.operation.program.shape);
+    this.#errors = shared?.errors ?? new ExecutionErrors(request.operation.program);
   }
 
   start(done: (executed: Executed) => void): void {

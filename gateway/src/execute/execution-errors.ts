@@ -2,9 +2,10 @@
  * The errors of an execution: those that subgraphs report, at their paths in the result, and those of failed fetches, at each field that is
  * missing because of them (GraphQL §7.1.2: a path names the field of the response that has the error).
  */
-import type { FetchStep, Shape, ValueFault } from '../program/program.ts';
+import type { FetchStep, Program, Shape, ValueFault } from '../program/program.ts';
 import { TYPENAME_ALIAS, toResponseKey } from '../program/response-key.ts';
 import type { ErrorPath, ResultError, SubgraphError } from '../program/result.ts';
+import { createFaultSearch } from './fault-service.ts';
 
 /** The most errors for the missing fields of one failure; the last one counts the others. */
 const MAX_PLACES = 100;
@@ -22,6 +23,7 @@ interface Failure {
 export type PlacesOf = (index: number) => readonly ErrorPath[];
 
 export class ExecutionErrors {
+  readonly #program: Pick<Program, 'source' | 'plan'>;
   readonly #shape: Shape;
   readonly #reported: ResultError[] = [];
   readonly #failures = new Set<Failure>();
@@ -31,8 +33,9 @@ export class ExecutionErrors {
   readonly #unplacedKeys = new Set<string>();
   readonly #missing = new Set<string>();
 
-  constructor(shape: Shape) {
-    this.#shape = shape;
+  constructor(program: Pick<Program, 'shape' | 'source' | 'plan'>) {
+    this.#program = program;
+    this.#shape = program.shape;
   }
 
   /** Whether there is no error so far. */
@@ -114,7 +117,12 @@ export class ExecutionErrors {
       for (let length = 1; length <= path.length; length++) if (explained.has(toKey(path.slice(0, length)))) return true;
       return false;
     };
-    for (const { message, path } of faults) if (!isExplained(path)) errors.push({ message, path, extensions: { code: 'UPSTREAM_ERROR' } });
+    const findService = createFaultSearch(this.#program);
+    for (const { message, path } of faults) {
+      if (isExplained(path)) continue;
+      const service = findService(path);
+      errors.push({ message, path, extensions: service === undefined ? { code: 'UPSTREAM_ERROR' } : { code: 'UPSTREAM_ERROR', service } });
+    }
     return errors;
   }
 

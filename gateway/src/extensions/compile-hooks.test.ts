@@ -96,6 +96,25 @@ describe('compileHooks', () => {
     expect(await run([{ name: 'a', onOperation: hook as NonNullable<Extension['onOperation']> }], 20)).toEqual({ code, failures });
   });
 
+  it('logs a failure under the id of its request, also of an observing hook', async () => {
+    const error = new Error('broken');
+    const broken = () => {
+      throw error;
+    };
+    const { hooks, lines } = compile([{ name: 'a', onOperation: () => Promise.reject(error), onSubgraphResponse: broken }]);
+    const event = { request: { id: 'r1' } } as never;
+    await new Promise<unknown>((resolve) => {
+      hooks.onOperation?.(event, resolve);
+    });
+    hooks.onSubgraphResponse?.(event);
+    expect(lines).toEqual(
+      ['onOperation', 'onSubgraphResponse'].map((hook) => [
+        'a hook of an extension failed',
+        { requestId: 'r1', extension: 'a', hook, error },
+      ]),
+    );
+  });
+
   it('logs what an observing hook throws or rejects with, and calls the next', async () => {
     const { hooks, failures, lines } = compile([
       { name: 'a', onEvent: () => Promise.reject(new Error('x')) as unknown as undefined },

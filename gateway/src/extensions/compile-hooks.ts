@@ -96,13 +96,12 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
       try {
         returned = hook.call(event);
       } catch (error) {
-        done(toRefusal(error, hook.extension, options));
+        done(toRefusal(error, { extension: hook.extension, event }, options));
         return;
       }
       if (!isThenable(returned)) continue;
       const resume = (proceed: () => void) => {
-        const { request } = event as { readonly request?: ExtendedRequest };
-        measure(request?.client, proceed);
+        measure(requestOf(event)?.client, proceed);
       };
       within(returned, options.timeoutMs).then(
         () => {
@@ -112,7 +111,7 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
         },
         (error: unknown) => {
           resume(() => {
-            done(toRefusal(error, hook.extension, options));
+            done(toRefusal(error, { extension: hook.extension, event }, options));
           });
         },
       );
@@ -134,10 +133,10 @@ function compileObserving<Event>(hooks: readonly OwnHook<Event>[], options: Name
         // Nobody waits, but a rejection must not end the process.
         if (isThenable(returned))
           returned.then(undefined, (error: unknown) => {
-            report(error, extension, options);
+            report(error, { extension, event }, options);
           });
       } catch (error) {
-        report(error, extension, options);
+        report(error, { extension, event }, options);
       }
   };
 }
@@ -148,7 +147,7 @@ async function stopAll(extensions: readonly Extension[], options: HookOptions): 
       const stopped = extension.onStop?.();
       if (stopped) await within(stopped, options.timeoutMs);
     } catch (error) {
-      report(error, extension.name, { ...options, hook: 'onStop' });
+      report(error, { extension: extension.name, event: undefined }, { ...options, hook: 'onStop' });
     }
   });
   await Promise.all(stops);
@@ -156,6 +155,12 @@ async function stopAll(extensions: readonly Extension[], options: HookOptions): 
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** The call of a hook that failed; `event` is undefined at the end of the process. */
+interface FailedCall {
+  readonly extension: string;
+  readonly event: unknown;
 }
 
 /** A hook could not do its work in time, or what it depends on does not answer. */
@@ -180,16 +185,22 @@ function within(returned: PromiseLike<unknown>, timeoutMs: number): Promise<unkn
 }
 
 /** Returns the fault for the client: a refusal as it is, SERVICE_UNAVAILABLE after the time limit, otherwise INTERNAL_ERROR. */
-function toRefusal(error: unknown, extension: string, options: NamedHookOptions): Fault {
+function toRefusal(error: unknown, failed: FailedCall, options: NamedHookOptions): Fault {
   const fault = toFault(error);
   if (fault === error) return fault;
-  report(error, extension, options);
+  report(error, failed, options);
   return error instanceof HookUnavailable
     ? fail('SERVICE_UNAVAILABLE', 'A part of the server did not respond in time. Retry later.')
     : fault;
 }
 
-function report(error: unknown, extension: string, { hook, log, countFailure }: NamedHookOptions): void {
+function report(error: unknown, { extension, event }: FailedCall, { hook, log, countFailure }: NamedHookOptions): void {
   countFailure(extension, hook);
-  log.error('a hook of an extension failed', { extension, hook, error });
+  const requestId = requestOf(event)?.id;
+  log.error('a hook of an extension failed', { ...(requestId !== undefined && { requestId }), extension, hook, error });
+}
+
+/** Undefined for what belongs to no single request, such as an event that subscribers of several callers share. */
+function requestOf(event: unknown): ExtendedRequest | undefined {
+  return (event as { readonly request?: ExtendedRequest } | undefined)?.request;
 }

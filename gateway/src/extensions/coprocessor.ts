@@ -1,11 +1,11 @@
 /** The coprocessor: an extension in a process of its own, in any language, that is called over HTTP with JSON (docs/gateway/extensions.md). */
 import { Agent as UndiciAgent } from '@trestle/http-client/undici';
 import type { Agent } from 'undici';
+import { isObject } from '../request/json.ts';
 import { HookUnavailable } from './compile-hooks.ts';
 import { type CoprocessorAnswer, mayReplace, readAnswer } from './coprocessor-answer.ts';
 import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
 import type { Extension, ExtensionRequest, OperationEvent, ResponseEvent } from './extension.ts';
-import { isObject } from './operation-events.ts';
 
 const MAX_CONNECTIONS = 64;
 const MAX_RESPONSE_BYTES = 64 * 1024;

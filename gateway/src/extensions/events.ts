@@ -2,7 +2,8 @@
 import { type ErrorCode, fail, isErrorCode } from '@trestle/schema/errors';
 import { mayInsert, mayReturn } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
-import type { FetchStep, PlanStep, Program } from '../program/program.ts';
+import { listFetches } from '../program/list-fetches.ts';
+import type { Program } from '../program/program.ts';
 import type { SubgraphFailure } from '../program/result.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { ContextEvent, PlanEvent, RequestEvent, SubgraphRequestEvent, SubgraphResponseEvent } from './extension.ts';
@@ -110,19 +111,13 @@ class PlannedEvent extends ArrivedEvent implements PlanEvent {
   get listFetches(): PlanEvent['listFetches'] {
     const { source, plan } = this.#program;
     return () =>
-      [...(source ? [source] : []), ...findFetches(plan)].map(({ service, operation }) => ({ subgraph: service, query: operation }));
+      [...(source ? [source] : []), ...listFetches(plan)].map(({ service, operation }) => ({ subgraph: service, query: operation }));
   }
 }
 
 /** `cost` is the estimated cost. */
 export function toPlanEvent(request: ExtendedRequest, program: Program, cost: number): PlanEvent {
   return new PlannedEvent(request, program, cost);
-}
-
-function findFetches(step: PlanStep | undefined): FetchStep[] {
-  if (!step) return [];
-  if (step.kind === 'fetch') return [step];
-  return (step.kind === 'condition' ? [step.then, step.otherwise] : step.steps).flatMap(findFetches);
 }
 
 export interface ExtendedFetch {

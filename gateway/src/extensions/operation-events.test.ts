@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { createFileCheck } from '@trestle/multipart/file-check';
 import type { RequestContext } from '../request/context.ts';
 import { ExtendedRequest } from '../request/extended-request.ts';
 import { NO_REPORTS, type OperationRequest, type OperationResult } from '../request/operation.ts';
@@ -73,7 +74,7 @@ describe('ReceivedEvent', () => {
   });
 
   it('throws a TypeError for variables of a request with files', () => {
-    const upload = new Upload(new IncomingMessage(new Socket()), { boundary: 'b', maxBytes: 1 });
+    const upload = new Upload(new IncomingMessage(new Socket()), { boundary: 'b', check: createFileCheck('b', []), maxBytes: 1 });
     const event = new ReceivedEvent(REQUEST, { ...OPERATION, context: { upload } as RequestContext });
     expect(() => {
       event.setOperation({ variables: {} });

@@ -1,6 +1,6 @@
 /** What the hooks around an operation are called with, and how they replace it or its result. No I/O. */
 import type { ExtendedRequest } from '../request/extended-request.ts';
-import { parseJson } from '../request/json.ts';
+import { isObject, parseJson } from '../request/json.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import { readParameters } from '../request/parameters.ts';
 import { ArrivedEvent } from './events.ts';
@@ -128,9 +128,4 @@ function toBody(json: unknown): Buffer {
   const body = JSON.parse(json) as unknown;
   if (!isObject(body)) throw new TypeError('The body of a result must be the JSON text of an object');
   return Buffer.from(json);
-}
-
-/** Returns whether a value is an object of JSON. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 /** Which values headers of the gateway may have, and values of claims for them. No I/O. */
+import { isObject } from '../request/json.ts';
 
 /** Visible ASCII and spaces between (RFC 9110 §5.5). */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/;
@@ -51,8 +52,4 @@ function joinItems(items: readonly unknown[]): string | undefined {
 
 function toText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function isObject(value: unknown): value is Claims {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,6 +18,21 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
+/** Returns whether a value is an object of JSON: neither null nor a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the object of a JSON text; undefined for a text of anything else. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns whether objects and lists are nested more than `limit` levels deep. Recurses at most `limit` times. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

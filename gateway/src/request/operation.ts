@@ -77,6 +77,8 @@ export interface OperationResult {
   readonly status: number | undefined;
   /** The value of `WWW-Authenticate`, for a result that refuses the credential. */
   readonly challenge: string | undefined;
+  /** The value of `Retry-After`, for a result that says to try again; undefined for any other. */
+  readonly retryAfterSeconds?: number | undefined;
   readonly operationKind: OperationKind | undefined;
   readonly operationName: string | undefined;
   /** How long it may be cached by `@cacheControl` of its fields; undefined when they do not allow it. */

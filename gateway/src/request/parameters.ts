@@ -1,7 +1,7 @@
 /** Parses the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { isUtf8 } from '@trestle/service/messages/query-string';
-import { JsonTooDeep, parseJson } from './json.ts';
+import { JsonTooDeep, isObject, parseJson } from './json.ts';
 import { type Resume, readResume } from './position.ts';
 
 export interface Parameters {
@@ -23,7 +23,14 @@ const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 /** Returns the parameters in a parsed JSON object. Throws VALIDATION_ERROR that names every invalid parameter. */
 export function readParameters(body: Readonly<Record<string, unknown>>): Parameters {
   const { query, operationName, variables, extensions, documentId } = body;
-  if (!isString(query) || !isString(operationName) || !isMap(variables) || !isMap(extensions) || !isString(documentId)) refuse(body);
+  if (
+    !isString(query) ||
+    !isString(operationName) ||
+    !isAbsentOrObject(variables) ||
+    !isAbsentOrObject(extensions) ||
+    !isString(documentId)
+  )
+    refuse(body);
   if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
     throw fail(
       'VALIDATION_ERROR',
@@ -66,8 +73,8 @@ function isString(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'string';
 }
 
-function isMap(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value));
+function isAbsentOrObject(value: unknown): boolean {
+  return value === undefined || value === null || isObject(value);
 }
 
 /** Throws VALIDATION_ERROR that names every parameter of the wrong type. */
@@ -75,6 +82,7 @@ function refuse(body: Readonly<Record<string, unknown>>): never {
   const details: FieldFault[] = [];
   for (const field of ['query', 'operationName', 'documentId'])
     if (!isString(body[field])) details.push({ field, message: 'must be a string' });
-  for (const field of ['variables', 'extensions']) if (!isMap(body[field])) details.push({ field, message: 'must be an object' });
+  for (const field of ['variables', 'extensions'])
+    if (!isAbsentOrObject(body[field])) details.push({ field, message: 'must be an object' });
   throw fail('VALIDATION_ERROR', `${details.map(({ field, message }) => `\`${field}\` ${message}`).join('; ')}.`, { details });
 }

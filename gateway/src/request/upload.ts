@@ -3,6 +3,7 @@
  * No I/O.
  */
 import type { Readable } from 'node:stream';
+import type { FileCheck } from '@trestle/multipart/file-check';
 import { toHead } from '@trestle/multipart/write-request';
 import { fail } from '@trestle/schema/errors';
 
@@ -37,18 +38,27 @@ export function findFiles(values: Values, names: readonly string[]): FileMap | u
   return Object.keys(map).length > 0 ? map : undefined;
 }
 
+export interface UploadOptions {
+  readonly boundary: string;
+  /** Gets the parts as they are read, and throws when one is missing at their end. */
+  readonly check: FileCheck;
+  readonly maxBytes: number;
+}
+
 /** The parts of a request that follow its `operations` and `map`. */
 export class Upload {
   readonly #request: Readable;
   readonly #boundary: string;
+  readonly #check: FileCheck;
   readonly #maxBytes: number;
   #isTaken = false;
   #failure: unknown;
 
   /** `request` continues behind the delimiter of `map`. */
-  constructor(request: Readable, { boundary, maxBytes }: { boundary: string; maxBytes: number }) {
+  constructor(request: Readable, { boundary, check, maxBytes }: UploadOptions) {
     this.#request = request;
     this.#boundary = boundary;
+    this.#check = check;
     this.#maxBytes = maxBytes;
   }
 
@@ -57,7 +67,7 @@ export class Upload {
     return `multipart/form-data; boundary="${this.#boundary}"`;
   }
 
-  /** Why the client's request ended early; undefined unless it did. It is no fault of the subgraph. */
+  /** Why the client's request ended early or was refused; undefined unless it was. It is no fault of the subgraph. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -77,8 +87,11 @@ export class Upload {
       for await (const chunk of this.#request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
+        // Before the chunk goes on: the subgraph never gets the end of a request that lacks a file, and does not execute it.
+        this.#check.add(chunk);
         yield chunk;
       }
+      this.#check.end();
     } catch (error) {
       this.#failure = error;
       throw error;

@@ -2,7 +2,7 @@
 import { DEFAULT_TRAFFIC } from './traffic-settings.ts';
 
 export interface RetryBudget {
-  /** Called for every fetch. */
+  /** Adds the share of one request. Called for each request to the subgraph, also for a retry. */
   earn(): void;
   /** Returns whether a fetch may be retried, and counts the retry. */
   take(): boolean;

@@ -1,5 +1,6 @@
 /** Parses the response of a subgraph (GraphQL §7.1, GraphQL over HTTP §6.4). No I/O. */
 import type { SubgraphResult } from '../program/result.ts';
+import { parseObject } from '../request/json.ts';
 
 export interface SubgraphResponse {
   readonly status: number;
@@ -10,23 +11,12 @@ export interface SubgraphResponse {
 
 /** Returns the execution result; undefined when the response is not a well-formed GraphQL response. */
 export function readResponse({ status, contentType, text }: SubgraphResponse): SubgraphResult | undefined {
-  const result = isJson(contentType) ? parseResult(text) : undefined;
-  return result && isUsable(result, status) ? result : undefined;
-}
-
-function parseResult(text: string): SubgraphResult | undefined {
-  try {
-    const result = JSON.parse(text) as unknown;
-    return isResult(result) ? result : undefined;
-  } catch {
-    return undefined;
-  }
+  const result: SubgraphResult | undefined = isJson(contentType) ? parseObject(text) : undefined;
+  return result && isResult(result) && isUsable(result, status) ? result : undefined;
 }
 
 /** GraphQL §7.1: a result without data has errors. */
-function isResult(result: unknown): result is SubgraphResult {
-  if (typeof result !== 'object' || result === null) return false;
-  const { data, errors } = result as Record<string, unknown>;
+function isResult({ data, errors }: { readonly data?: unknown; readonly errors?: unknown }): boolean {
   if (errors !== undefined && errors !== null && !Array.isArray(errors)) return false;
   const isFailed = Array.isArray(errors) && errors.length > 0;
   return typeof data === 'object' && data !== null ? !Array.isArray(data) : (data === undefined || data === null) && isFailed;

@@ -16,7 +16,7 @@ export interface SubgraphSocketOptions {
   readonly connectionParams: Readonly<Record<string, string>>;
   /** The connection is lost when the subgraph sends nothing between two pings. */
   readonly pingIntervalMs: number;
-  /** Called once, when no further subscription is possible. */
+  /** Called when no further subscription is possible: when the unused socket is about to close, and again when any socket has closed. */
   readonly onClosed: () => void;
 }
 

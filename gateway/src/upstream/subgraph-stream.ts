@@ -1,7 +1,8 @@
 /** One subscription of a subgraph by server-sent events: reads the response (GraphQL over SSE, distinct connections mode). */
 import { type EventSourceMessage, type EventSourceParser, createParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
-import type { SubgraphError, SubgraphResult } from '../program/result.ts';
+import type { SubgraphError } from '../program/result.ts';
+import { parseObject } from '../request/json.ts';
 import { MAX_EVENT_BYTES, type SourceReceiver } from './subscription-upstream.ts';
 
 /** A server that has sent comments, which keep a connection open, sends them more often than that. */
@@ -106,7 +107,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
         this.#receiver.complete();
       });
     else if (event === undefined || RESULT_EVENTS.has(event)) {
-      const result = parseResult(data);
+      const result = parseObject(data);
       if (result) this.#receiver.next(result);
       else this.#lose('The subgraph sent an event that is no result');
     }
@@ -114,9 +115,9 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
 
   /** A server that refuses the request responds without a stream. */
   #readResult(): void {
-    const result = parseResult(this.#result);
-    const errors = result?.errors;
-    if (Array.isArray(errors) && (result?.data === undefined || result.data === null))
+    const result = parseObject(this.#result);
+    const { data, errors } = result ?? {};
+    if (Array.isArray(errors) && (data === undefined || data === null))
       this.#end(() => {
         this.#receiver.refused(errors as readonly SubgraphError[]);
       });
@@ -155,14 +156,4 @@ function toContent(type: string): Content | undefined {
   const [media = ''] = type.split(';');
   if (media.trim().toLowerCase() === 'text/event-stream') return 'events';
   return /^application\/(?:graphql-response\+)?json$/i.test(media.trim()) ? 'result' : undefined;
-}
-
-/** Returns the result, or undefined where the text is not a JSON object. */
-function parseResult(text: string): (SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }) | undefined {
-  try {
-    const result: unknown = JSON.parse(text);
-    return typeof result === 'object' && result !== null && !Array.isArray(result) ? result : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@
 
 /** The limits of the requests to one subgraph. */
 export interface SubgraphTraffic {
-  /** The time limit of a request, up to the last byte of its response. */
+  /** The time limit of a fetch with its retry, up to the last byte of the response. A fetch with files may take longer: it limits each pause. */
   readonly timeoutMs: number;
   /** The most connections to each address. */
   readonly maxConnections: number;

@@ -15,7 +15,7 @@ interface Lease {
   used: number;
   /** Units that are granted and not used. */
   left: number;
-  /** What the last reply said, less what was used since. */
+  /** What is left of the rate limit: as many as the last reply of the primary said, less the units that were taken from the lease since. */
   remaining: number;
   resetMs: number;
   slot: number;

@@ -2,12 +2,35 @@
 import { type ServerHttp2Stream, createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createSelfSigned } from '@trestle/service/testing/test-authority';
-import { OPTIONS, failPost, post } from './raw-server.ts';
+import { Fixtures, OPTIONS, failPost, post } from './raw-server.ts';
 import { createUndiciClient } from './undici-client.ts';
 
+const fixtures = new Fixtures();
+afterEach(() => fixtures.close());
+
 describe('the client of undici', () => {
+  it('fails with TIMEOUT when the whole response takes too long, although its parts follow each other at once', async () => {
+    const { origin } = await fixtures.listen((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n');
+      const parts = setInterval(() => socket.write('x'), 10);
+      socket.once('close', () => {
+        clearInterval(parts);
+      });
+    });
+    const client = createUndiciClient(origin, { ...OPTIONS, timeoutMs: 300 });
+    expect(await failPost(client)).toBe('TIMEOUT, responding');
+    await client.close();
+  });
+
+  it('fails with TIMEOUT when no connection is free in time', async () => {
+    const { origin } = await fixtures.listen(() => undefined);
+    const client = createUndiciClient(origin, { ...OPTIONS, maxConnections: 1, timeoutMs: 300 });
+    expect(await Promise.all([failPost(client), failPost(client)])).toEqual(['TIMEOUT, sent', 'TIMEOUT, unsent']);
+    await client.close();
+  });
+
   it('calls a server that offers HTTP/2 by HTTP/2', async () => {
     const { cert, key } = await createSelfSigned();
     const server = createSecureServer({ cert, key });

@@ -16,7 +16,7 @@ import { Pool, errors } from './undici.ts';
 /** The limits of the client. */
 export interface UndiciOptions extends ConnectorOptions {
   readonly maxConnections: number;
-  /** Until the head of the response, and between two parts of its body. */
+  /** For a whole request; for one whose body is streamed, until the head of the response, and between two parts of either body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
 }
@@ -37,9 +37,14 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
     readCounts: () => ({ open: sumOf('connected'), waiting: sumOf('queued'), opened }),
     send({ path, headers, body, startedAt }, handler) {
       const dispatch = new Dispatch(handler);
-      const time = startedAt === undefined ? limits : toTimeouts(startedAt + timeoutMs - performance.now());
-      if (time) pools[0]?.dispatch({ method: 'POST', path, headers: headers as string[], body, ...time }, dispatch);
-      else handler.onFailure(new ClientError('TIMEOUT', 'No time is left.'));
+      const isStreamed = typeof body !== 'string';
+      const remainingMs = startedAt === undefined ? timeoutMs : startedAt + timeoutMs - performance.now();
+      if (remainingMs <= 0) dispatch.expire('No time is left.');
+      else {
+        if (!isStreamed) dispatch.limitTime(remainingMs);
+        const time = isStreamed ? limits : NO_LIMITS;
+        pools[0]?.dispatch({ method: 'POST', path, headers: headers as string[], body, ...time }, dispatch);
+      }
       return dispatch;
     },
     async retire() {
@@ -53,12 +58,8 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
   };
 }
 
-/** Returns the limits of a request that has so much time left, in whole milliseconds: undici keeps the timer of the last request where they are equal. */
-function toTimeouts(remainingMs: number): Pick<Dispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'> | undefined {
-  if (remainingMs <= 0) return undefined;
-  const timeout = Math.ceil(remainingMs);
-  return { headersTimeout: timeout, bodyTimeout: timeout };
-}
+/** Of undici, whose limits are for the pauses of a request. */
+const NO_LIMITS = { headersTimeout: 0, bodyTimeout: 0 };
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -66,6 +67,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 class Dispatch implements Dispatcher.DispatchHandler, Abortable {
   readonly #handler: ResponseHandler;
   #controller: Dispatcher.DispatchController | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #reason: Error | undefined;
   #hasEnded = false;
   #status = 0;
@@ -80,6 +82,29 @@ class Dispatch implements Dispatcher.DispatchHandler, Abortable {
   abort(reason: Error): void {
     this.#reason = reason;
     if (!this.#hasEnded) this.#controller?.abort(reason);
+  }
+
+  /** Lets the request fail with TIMEOUT unless it ends within this time. It may still wait for a connection then. */
+  limitTime(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.expire('The response was not complete in time.');
+    }, ms);
+  }
+
+  /** Fails with TIMEOUT. */
+  expire(message: string): void {
+    if (this.#hasEnded) return;
+    const progress: Progress = this.#headers ? 'responding' : this.#controller ? 'sent' : 'unsent';
+    const error = new ClientError('TIMEOUT', message, { progress });
+    this.#end();
+    this.#reason = error;
+    this.#controller?.abort(error);
+    this.#handler.onFailure(error);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -98,13 +123,15 @@ class Dispatch implements Dispatcher.DispatchHandler, Abortable {
   }
 
   onResponseEnd(): void {
-    this.#hasEnded = true;
+    if (this.#hasEnded) return;
+    this.#end();
     const bytes = this.#others ? Buffer.concat([this.#first as Buffer, ...this.#others]) : (this.#first ?? Buffer.alloc(0));
     this.#handler.onResponse(new UndiciResponse(this.#status, this.#headers ?? {}, bytes));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#hasEnded = true;
+    if (this.#hasEnded) return;
+    this.#end();
     const code = this.#reason ? 'ABORTED' : toCode(error);
     const progress: Progress = code === 'UNREACHABLE' ? 'unsent' : this.#headers ? 'responding' : 'sent';
     this.#handler.onFailure(new ClientError(code, error.message, { progress, cause: error }));

@@ -29,11 +29,24 @@ export function toRateLimitHeaders({ subject, remaining, resetAtMs }: Decision):
 
 /** Returns RATE_LIMIT_EXCEEDED for a decision that is a refusal. */
 export function toRateLimitFault({ subject, remaining, resetAtMs, retryAfterSeconds }: Decision): Fault {
-  const { limit } = subject;
   return fail('RATE_LIMIT_EXCEEDED', toMessage(subject, retryAfterSeconds), {
     retryAfterSeconds,
-    rateLimit: { limit, remaining, resetAt: new Date(Math.ceil(resetAtMs / 1000) * 1000).toISOString().replace('.000Z', 'Z') },
+    rateLimit: { limit: subject.limit, remaining, resetAt: toTime(resetAtMs) },
   });
+}
+
+/** When a client may try again that has as much open as it may: what it has open may end at any time. */
+const OPEN_RETRY_SECONDS = 1;
+
+/** Returns RATE_LIMIT_EXCEEDED for a limit of what may be open at once, of which nothing is left. It has the members that spec §7.1 demands. */
+export function toOpenLimitFault(message: string, limit: number): Fault {
+  const resetAt = toTime(Date.now() + OPEN_RETRY_SECONDS * 1000);
+  return fail('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: OPEN_RETRY_SECONDS, rateLimit: { limit, remaining: 0, resetAt } });
+}
+
+/** Returns a time as spec §2.1 writes it, in whole seconds. `ms` are since the epoch. */
+function toTime(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
 function toMessage({ limit, policy }: Subject, retryAfterSeconds: number): string {

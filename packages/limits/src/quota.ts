@@ -7,7 +7,7 @@ import type { Decision, RateLimiter, Subject } from './rate-limiter.ts';
 export interface Quota {
   /**
    * Takes the first unit. Calls back once, at once unless Redis is asked: with the fault of a request that must be refused, else with
-   * undefined.
+   * undefined. `done` must not throw: after Redis was asked, an exception would end the process.
    */
   begin(done: (fault: Fault | undefined) => void): void;
   /** Takes the units of one operation, of which the first is paid by {@link begin}. Calls back as `begin`. */

@@ -21,7 +21,10 @@ export interface FoundParts {
 
 /** The most bytes of both parts together, headers included. */
 const MAX_BYTES = 1024 * 1024 + 64 * 1024;
-const MAX_HEADER_BYTES = 4096;
+/** The most bytes of the headers of one part. */
+export const MAX_HEADER_BYTES = 4096;
+/** Stands behind the last delimiter. */
+export const CLOSING = '--';
 
 /**
  * Reads `operations` and `map`. Afterwards `source` continues with the bytes behind the delimiter of `map`: with `\r\n` and the first file, or with `--`.
@@ -49,6 +52,20 @@ export async function readParts(source: Readable, boundary: string, names: reado
     if (bytes.length > MAX_BYTES)
       throw fail('PAYLOAD_TOO_LARGE', `The parts ${names.join(' and ')} exceed the limit of ${String(MAX_BYTES)} bytes.`);
   }
+}
+
+/**
+ * Returns whether the delimiter that `source` continues behind is the last one, so that no part follows. Waits for the two bytes that tell it, and leaves
+ * them unread. Rejects with VALIDATION_ERROR when `source` ends before, and with its error.
+ */
+export async function isLastDelimiter(source: Readable): Promise<boolean> {
+  let bytes = Buffer.alloc(0);
+  const take = (chunk: Buffer): Buffer | undefined => {
+    bytes = Buffer.concat([bytes, chunk]);
+    return bytes.length < CLOSING.length ? undefined : bytes;
+  };
+  while (bytes.length < CLOSING.length) if (!(await readChunk(source, take))) throw malformed('ends before its last delimiter');
+  return bytes.toString('latin1', 0, CLOSING.length) === CLOSING;
 }
 
 /** Returns the parts once the bytes contain them; undefined before. Throws VALIDATION_ERROR for bytes that cannot begin such a form. */
@@ -92,8 +109,8 @@ function findPart(bytes: Buffer, { boundary, name, start }: Place): { content: s
 const DISPOSITION = /^content-disposition: *form-data *;/i;
 const NAME = /; *name="?([^";]+)"?/i;
 
-/** `headers` begins behind the delimiter: with white space and a line break. */
-function nameOf(headers: string): string | undefined {
+/** Returns the name of a part; undefined without one. `headers` begins behind the delimiter: with white space and a line break. */
+export function nameOf(headers: string): string | undefined {
   const [padding = '', ...lines] = headers.split('\r\n');
   if (padding.trim() !== '') throw malformed('has a delimiter that does not end its line');
   const disposition = lines.find((line) => DISPOSITION.test(line));
@@ -144,6 +161,7 @@ function readChunk(source: Readable, take: (chunk: Buffer) => Buffer | undefined
   });
 }
 
-function malformed(reason: string): Error {
+/** Returns VALIDATION_ERROR for a request that is not such a form. */
+export function malformed(reason: string): Error {
   return fail('VALIDATION_ERROR', `The multipart request ${reason}.`);
 }

@@ -104,7 +104,7 @@ describe('errors of entities', () => {
       PLACES,
     );
     expect(data).toBeNull();
-    expect(errors).toEqual([['towns.1.mayor.name', 'UPSTREAM_ERROR', undefined]]);
+    expect(errors).toEqual([['towns.1.mayor.name', 'UPSTREAM_ERROR', 'people']]);
   });
 
   it('of a fetch without data stand at the fields that are missing, with their own names', async () => {

@@ -116,8 +116,7 @@ export class BytesExecution {
       this.#operation.noteSuccess(this.#arena.sizeClass, result.assembled.length);
       const { assembled, cost } = result;
       if (!marks) return { assembled, cost, errors: NO_ERRORS };
-      const { shape } = this.#request.operation.program;
-      return { cost, ...settleErrors(assembled, { marks, reports: this.#reports, shape }) };
+      return { cost, ...settleErrors(assembled, { marks, reports: this.#reports, program: this.#request.operation.program }) };
     } catch (error) {
       return error instanceof MissingFields ? (this.#hasErrors() ? 'errors' : 'condition') : 'fault';
     } finally {

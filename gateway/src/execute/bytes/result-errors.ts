@@ -2,7 +2,7 @@
  * Finds the errors of an assembled result, as the object executor does: those that subgraphs reported, at their paths in the result, and those of
  * fields that are missing; and makes null of what must not be without these (GraphQL §6.4.4).
  */
-import type { FetchStep, Shape, ValueFault, Written } from '../../program/program.ts';
+import type { FetchStep, Program, ValueFault, Written } from '../../program/program.ts';
 import type { ErrorPath, ResultError } from '../../program/result.ts';
 import { ExecutionErrors } from '../execution-errors.ts';
 import type { AbsentMark, EntityMark, Marks, ReportedErrors } from './marks.ts';
@@ -12,16 +12,16 @@ export interface ErrorSource {
   readonly marks: Marks;
   /** In the order in which they arrived. */
   readonly reports: readonly ReportedErrors[];
-  readonly shape: Shape;
+  readonly program: Pick<Program, 'shape' | 'source' | 'plan'>;
 }
 
 /** Returns the result, in the same buffer, and its errors. */
 export function settleErrors(
   written: Written,
-  { marks, reports, shape }: ErrorSource,
+  { marks, reports, program }: ErrorSource,
 ): { readonly assembled: Written; readonly errors: readonly ResultError[] } {
   const places = findPlaces(written, marks.entities);
-  const errors = new ExecutionErrors(shape);
+  const errors = new ExecutionErrors(program);
   for (const { step, errors: reported, isWhole } of reports) {
     const placesOf = (entity: number) => sortByPlace(step, places.get(`${step.index}.${entity}`) ?? []);
     errors.addReported(reported, { step, ...(step.entities && { placesOf }), isWhole });

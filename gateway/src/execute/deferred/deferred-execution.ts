@@ -244,7 +244,7 @@ export class DeferredExecution {
   }
 
   #newErrors(): ExecutionErrors {
-    return new ExecutionErrors(this.#options.request.operation.program.shape);
+    return new ExecutionErrors(this.#options.request.operation.program);
   }
 }
 

@@ -3,6 +3,7 @@
  * time when another fetch has brought the entities already.
  */
 import { Kind, type SelectionSetNode, parse } from 'graphql';
+import { listFetches } from '../../program/list-fetches.ts';
 import type { FetchStep, PlanStep } from '../../program/program.ts';
 import { UNRESOLVABLE, Uncovered } from '../selections/cover.ts';
 
@@ -59,15 +60,9 @@ function waitsFor(step: PlanStep, other: PlanStep): boolean {
   return needed.some((path) => provided.has(path));
 }
 
-function fetchesOf(step: PlanStep | undefined): FetchStep[] {
-  if (!step) return [];
-  if (step.kind === 'fetch') return [step];
-  return (step.kind === 'condition' ? [step.then, step.otherwise] : step.steps).flatMap(fetchesOf);
-}
-
 /** Returns the paths of the values that contextual arguments get, response keys without elements of lists. */
 function neededBy(step: PlanStep): string[] {
-  return fetchesOf(step).flatMap(({ contexts, path }) => {
+  return listFetches(step).flatMap(({ contexts, path }) => {
     const keys = path.filter((key) => key !== '@');
     return (contexts?.variables ?? []).flatMap(({ sources }) =>
       sources.map((each) =>
@@ -79,7 +74,7 @@ function neededBy(step: PlanStep): string[] {
 
 /** Returns the paths of the leaves that fetches bring. */
 function providedBy(step: PlanStep): string[] {
-  return fetchesOf(step).flatMap(({ operation, entities, path, rewrites }) => {
+  return listFetches(step).flatMap(({ operation, entities, path, rewrites }) => {
     const renamed = new Map(
       rewrites.flatMap(({ path: from, to }) => {
         const last = from.at(-1);

@@ -61,7 +61,7 @@ export class SendBuffers {
     this.#count(unsentBytes);
   }
 
-  /** Removes a client whose stream accepts data again, or is closed. Its queue releases its messages itself. */
+  /** Removes a client whose stream accepts data again, or is closed. Does not release the messages of its queue: the queue calls {@link release}. */
   remove(client: WaitingClient): void {
     const progress = this.#waiting.get(client);
     if (!progress) return;

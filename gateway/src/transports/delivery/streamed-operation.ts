@@ -1,10 +1,13 @@
 /** One operation whose results are sent in an HTTP response that stays open. */
+import type { RequestContext } from '../../request/context.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../../request/subscriber.ts';
+import { type EndReason, toStreamEnd } from '../../subscriptions/stream-end.ts';
 import type { SendQueue } from './send-queue.ts';
 import type { ResultFormat } from './stream-format.ts';
 
 export interface StreamedOperationOptions {
+  readonly context: Pick<RequestContext, 'requestId' | 'cancellation'>;
   readonly format: ResultFormat;
   /** Opens the response, unless it is open, and returns its queue. */
   readonly open: () => SendQueue;
@@ -16,8 +19,8 @@ export interface StreamedOperationOptions {
   readonly onEnd: (cause: string) => void;
 }
 
-const SHUTDOWN = [{ message: 'The server is shutting down.', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
-const UNAUTHORIZED = [{ message: 'The credential has expired or was revoked.', extensions: { code: 'UNAUTHORIZED' } }];
+const SHUTDOWN: EndReason = { cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is shutting down.' };
+const REVOKED: EndReason = { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential has expired or was revoked.' };
 
 export class StreamedOperation implements Subscriber {
   readonly #options: StreamedOperationOptions;
@@ -52,7 +55,7 @@ export class StreamedOperation implements Subscriber {
   /** Ends the operation because the credential of the caller is no longer valid. */
   revoke(): void {
     this.#subscription?.stop();
-    this.end({ cause: 'unauthorized', errors: UNAUTHORIZED });
+    this.end(toStreamEnd(REVOKED, this.#options.context.requestId));
   }
 
   end({ cause, errors }: StreamEnd): void {
@@ -87,10 +90,11 @@ export class StreamedOperation implements Subscriber {
     this.#end(outcome);
   }
 
-  /** Ends the operation without a message. */
+  /** Ends the operation without a message, and cancels the fetches of a query. */
   stop(cause: string): void {
     if (this.#isEnded) return;
     this.#subscription?.stop();
+    this.#options.context.cancellation.cancel();
     this.#end(cause);
   }
 
@@ -106,7 +110,7 @@ export class StreamedOperation implements Subscriber {
       return;
     }
     this.#subscription.finish(() => {
-      if (this.#options.format.reportsShutdown) this.end({ cause: 'shutdown', errors: SHUTDOWN });
+      if (this.#options.format.reportsShutdown) this.end(toStreamEnd(SHUTDOWN, this.#options.context.requestId));
       else this.stop('shutdown');
       done();
     });

@@ -1,10 +1,10 @@
 /** The HTTP responses of this process that stay open. */
 import type { ServerResponse } from 'node:http';
-import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
 import type { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { RequestContext } from '../../request/context.ts';
 import type { PartsEncoder } from './parts-encoder.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import type { QueueLimits, SendQueue } from './send-queue.ts';
@@ -29,10 +29,13 @@ export interface StreamedExchange {
   readonly record: RequestRecord;
 }
 
+/** What is known of the request of an operation. */
+export type StreamContext = Pick<RequestContext, 'caller' | 'requestId' | 'cancellation'>;
+
 /** How the results of one operation are sent. */
 interface OperationOptions {
   readonly format: StreamFormat;
-  readonly caller: Caller | null;
+  readonly context: StreamContext;
   /** For results that may be compressed. */
   readonly openEncoder?: (() => PartsEncoder | undefined) | undefined;
 }
@@ -69,13 +72,16 @@ export class StreamedResponses {
     throw fail('SERVICE_UNAVAILABLE', 'The server has reached its limit of event streams. Retry later.', { retryAfterSeconds: 1 });
   }
 
-  /** Creates an operation with a response of its own, which opens with the first message. Throws SERVICE_UNAVAILABLE. */
-  createOperation(exchange: StreamedExchange, { format, caller, openEncoder }: OperationOptions): StreamedOperation {
-    this.requireRoom();
+  /**
+   * Creates an operation with a response of its own, which opens with the first message. Does not check the room, because the operation may have been
+   * executed: call {@link requireRoom} or {@link hasRoom} before the execution.
+   */
+  createOperation(exchange: StreamedExchange, { format, context, openEncoder }: OperationOptions): StreamedOperation {
     const { response, record } = exchange;
-    const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller });
+    const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller: context.caller });
     let stream: StreamedResponse | undefined;
     const operation: StreamedOperation = new StreamedOperation({
+      context,
       format,
       open: () => (stream ??= this.open(exchange, { format, openEncoder, operations: () => [operation] })).queue,
       isAuthorized: watch.isAuthorized,

@@ -8,11 +8,12 @@ export interface BatchOptions {
   readonly items: readonly unknown[];
   /** The most operations; 1 disables batches. */
   readonly limit: number;
+  readonly requestId: string;
   readonly run: (parameters: Parameters, done: (result: OperationResult) => void) => void;
 }
 
 /** Calls back once with the results in the order of the operations. Throws VALIDATION_ERROR for a batch that is empty, too large or not enabled. */
-export function runBatch({ items, limit, run }: BatchOptions, done: (result: OperationResult) => void): void {
+export function runBatch({ items, limit, requestId, run }: BatchOptions, done: (result: OperationResult) => void): void {
   if (limit <= 1) throw fail('VALIDATION_ERROR', 'Batching is disabled. Send one operation.');
   if (items.length === 0) throw fail('VALIDATION_ERROR', 'The batch is empty. Send at least one operation.');
   if (items.length > limit) throw fail('VALIDATION_ERROR', `Batch size ${String(items.length)} exceeds the limit of ${String(limit)}.`);
@@ -44,7 +45,7 @@ export function runBatch({ items, limit, run }: BatchOptions, done: (result: Ope
       });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      settle(i, JSON.stringify({ errors: [formatFault(error, undefined)] }));
+      settle(i, JSON.stringify({ errors: [formatFault(error, requestId)] }));
     }
   });
 }

@@ -5,8 +5,6 @@ import { fail } from '@trestle/schema/errors';
 import { type ServeGraphiql, createGraphiql } from '@trestle/service/messages/graphiql';
 import { setLateHeaders } from '@trestle/service/messages/response-headers';
 import { toPackageUrl } from '../../package-files.ts';
-import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
-import { toCacheHeaders, toFetchStatus } from '../../request/cache-report.ts';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { type Parameters, readParameters, readSearchParameters } from '../../request/parameters.ts';
@@ -15,7 +13,6 @@ import {
   type AdmittedRequest,
   type ArrivedRequest,
   type Endpoint,
-  type HttpOperation,
   type HttpTransportOptions,
   abandon,
   isGet,
@@ -23,14 +20,14 @@ import {
 } from './admitted-request.ts';
 import { runBatch } from './batch.ts';
 import { readBody } from './body.ts';
-import { chooseCacheControl } from './cache-control.ts';
 import { rejectCrossSite } from './cross-site.ts';
 import { HttpExchange } from './exchange.ts';
 import { admitExtended } from './extended-admission.ts';
-import { type IncrementalChoice, type MediaType, chooseIncrementalFormat, chooseStreamFormat } from './negotiation.ts';
+import { chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
-import type { Head } from './send.ts';
+import { toHead } from './result-head.ts';
+import { runSingle } from './run-single.ts';
 import { readUpload } from './upload.ts';
 
 /** Creates the handler of all requests that are not probes. */
@@ -150,75 +147,11 @@ function readOperations(admitted: AdmittedRequest): void {
       const run = (parameters: Parameters, done: (result: OperationResult) => void) => {
         runOperation(admitted, { parameters }, done);
       };
-      runBatch({ items: body, limit: options.maxBatch, run }, (result) => {
+      runBatch({ items: body, limit: options.maxBatch, requestId: exchange.requestId, run }, (result) => {
         exchange.guard(() => {
           exchange.sendResult(200, toHead(admitted, admitted.mediaType, result), result);
         });
       });
     });
   });
-}
-
-/** Runs one operation and sends its result: as JSON, or in a stream when the client prefers that. */
-function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpOperation, 'parameters' | 'upload'>): void {
-  const { exchange, mediaType, context, options } = admitted;
-  const choice = chooseStreamFormat(exchange.request.headers.accept);
-  // A response to HEAD ends with its head.
-  const isStreamable = choice !== undefined && exchange.request.method !== 'HEAD';
-  const subscriber = isStreamable
-    ? options.responses.createOperation(exchange, { format: choice.format, caller: context.caller })
-    : undefined;
-  const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
-  const incremental = chooseParts(admitted);
-  // Of `multipart/mixed` the format of subscriptions is for subscriptions.
-  const isPart = ({ operationKind }: OperationResult) =>
-    (isStreamed && (operationKind === 'query' || operationKind === 'mutation')) || (!choice && !mediaType);
-  runOperation(admitted, { parameters, upload, subscriber, incremental: incremental?.spec }, (result) => {
-    exchange.guard(() => {
-      exchange.record.setOperation(result.operationName, result.operationKind);
-      // What is opened for a client that has disconnected would never be closed.
-      if (exchange.response.destroyed) {
-        result.release?.();
-        abandon(exchange);
-        return;
-      }
-      if (incremental && (result.rest || isPart(result))) {
-        const openEncoder = () => exchange.compression.openParts(exchange.request.headers['accept-encoding']);
-        const { format } = incremental;
-        options.responses.createOperation(exchange, { format, caller: context.caller, openEncoder }).sendResult(result);
-        return;
-      }
-      if (subscriber && isStreamed) {
-        subscriber.sendResult(result);
-        return;
-      }
-      const status = isStreamed ? 200 : (result.status ?? mediaType?.statusOf(result.outcome) ?? 200);
-      exchange.sendResult(status, toHead(admitted, isStreamed ? choice.format : mediaType, result), result);
-    });
-  });
-}
-
-/** Returns how the client takes deferred parts; undefined while the process has no room for another open response. */
-function chooseParts({ exchange: { request }, options }: AdmittedRequest): IncrementalChoice | undefined {
-  const choice = request.method === 'HEAD' ? undefined : chooseIncrementalFormat(request.headers.accept);
-  return choice && options.responses.hasRoom ? choice : undefined;
-}
-
-function toHead(
-  { exchange: { request }, context, options }: AdmittedRequest,
-  mediaType: Pick<MediaType, 'contentType'> | undefined,
-  result: OperationResult,
-): Head {
-  const { status, challenge } = result;
-  const head: Record<string, string | string[]> = { 'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8' };
-  const reported = context.fetchLog.toHeaders(context.caller);
-  for (const name in reported) head[name] = reported[name] as string | string[];
-  const cacheControl = chooseCacheControl(request, context, result);
-  head['cache-control'] = cacheControl;
-  if (cacheControl !== NO_STORE_TEXT) head['vary'] = options.cacheVary;
-  if (result.cached) Object.assign(head, toCacheHeaders(result.cached));
-  if (result.fetched) head['cache-status'] = [head['cache-status'] ?? [], toFetchStatus(result.fetched)].flat().join(', ');
-  if (challenge !== undefined) head['www-authenticate'] = challenge;
-  if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
-  return head;
 }

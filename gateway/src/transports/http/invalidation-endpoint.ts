@@ -1,6 +1,6 @@
 /** `POST /response-cache`: invalidates results by tags and types, for clients that have the key of the operator. */
-import { timingSafeEqual, createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isBearerKey } from '@trestle/identity/bearer-key';
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { ALL_TAG, isTag, toReceivedTag, toTypeTag } from '../../cache/received-tags.ts';
 import type { ResponseCache } from '../../cache/response-cache.ts';
@@ -43,13 +43,8 @@ export function createInvalidationEndpoint(cache: ResponseCache, key: string): E
 
 /** Throws UNAUTHORIZED. */
 function requireKey({ headers: { authorization = '' } }: IncomingMessage, key: string): void {
-  if (!timingSafeEqual(digest(authorization), digest(`Bearer ${key}`)))
+  if (!isBearerKey(authorization, key))
     throw fail('UNAUTHORIZED', 'Send the key of responseCache.key as a bearer token.', { isInvalidCredential: authorization !== '' });
-}
-
-/** Digests have one length, which comparisons in constant time need. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Returns the tags that a body names. Throws VALIDATION_ERROR that names every invalid member. */

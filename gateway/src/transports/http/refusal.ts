@@ -8,7 +8,7 @@ import { PersistedQueryNotFound } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
 import { UnsupportedCoding } from './content-coding.ts';
 import { chooseMediaType } from './negotiation.ts';
-import { type Head, sendText } from './send.ts';
+import { type Head, sendText, toRetryAfter } from './send.ts';
 
 export const ALLOW = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 
@@ -58,7 +58,7 @@ export function sendRefusal(
       'content-type': contentType,
       ...heads[fault.code],
       ...(challenge !== undefined && { 'www-authenticate': challenge + (format?.challengeParameters ?? '') }),
-      ...(fault.retryAfterSeconds !== undefined && { 'retry-after': String(fault.retryAfterSeconds) }),
+      ...toRetryAfter(fault.retryAfterSeconds),
       ...(!request.complete && { connection: 'close' }),
     },
     text: JSON.stringify(format?.format(fault, requestId) ?? { errors: [formatFault(fault, requestId)] }),

@@ -8,6 +8,7 @@ import { type Parameters, readParameters, readSearchParameters } from '../../req
 import { SERVER_SENT_EVENTS } from '../sse/sse-format.ts';
 import { type AdmittedRequest, runOperation } from './admitted-request.ts';
 import { readBody } from './body.ts';
+import { toRetryAfter } from './send.ts';
 import { chooseStreamFormat } from './negotiation.ts';
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
@@ -58,13 +59,13 @@ function addOperation(admitted: AdmittedRequest, { token, parameters }: { token:
     exchange.sendText(202, PLAIN_TEXT, '');
   };
   const id = readId(parameters.extensions['operationId']);
-  const operation = options.reserved.addOperation(token, { id, caller: context.caller, onBegin: accept });
+  const operation = options.reserved.addOperation(token, { id, context, onBegin: accept });
   try {
     runOperation(admitted, { parameters, subscriber: operation }, (result) => {
       exchange.guard(() => {
         if (result.outcome === 'refused') {
           operation.stop('refused');
-          exchange.sendResult(result.status ?? 400, JSON_TYPE, result);
+          exchange.sendResult(result.status ?? 400, { ...JSON_TYPE, ...toRetryAfter(result.retryAfterSeconds) }, result);
         } else {
           accept();
           operation.sendResult(result);

@@ -9,6 +9,11 @@ import type { Compression } from './compression.ts';
 /** Headers by their names in lower case; one that is sent several times has several values. */
 export type Head = Readonly<Record<string, string | string[]>>;
 
+/** Returns the header `Retry-After`; no header without seconds. */
+export function toRetryAfter(seconds: number | undefined): Head {
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
+}
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { readBoundary } from '@trestle/multipart/boundary';
 import { parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
-import { readHead } from '@trestle/multipart/read-head';
+import { createFileCheck, rejectMissing } from '@trestle/multipart/file-check';
+import { isLastDelimiter, readHead } from '@trestle/multipart/read-head';
 import { fail } from '@trestle/schema/errors';
 import { passedClientOf } from '@trestle/service/clients/client-id';
 import { markStreamed } from '@trestle/service/http1/streamed-body';
@@ -38,6 +39,9 @@ export async function readUpload(request: IncomingMessage, maxBytes: number): Pr
   if (boundary === undefined) throw fail('VALIDATION_ERROR', 'The content type multipart/form-data must have a valid boundary.');
   const head = await readHead(request, boundary);
   const operations = parseOperations(head.operations, parseJson);
-  placeFiles(operations, parseMap(head.map, parseJson), (name) => new FilePlaceholder(name));
-  return { parameters: readParameters(operations), upload: new Upload(request, { boundary, maxBytes: maxBytes + OVERHEAD_BYTES }) };
+  const map = parseMap(head.map, parseJson);
+  placeFiles(operations, map, (name) => new FilePlaceholder(name));
+  if (await isLastDelimiter(request)) rejectMissing(map.keys());
+  const check = createFileCheck(boundary, map.keys());
+  return { parameters: readParameters(operations), upload: new Upload(request, { boundary, check, maxBytes: maxBytes + OVERHEAD_BYTES }) };
 }

@@ -5,13 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import { toOpenLimitFault } from '@trestle/limits/headers';
 import { fail } from '@trestle/schema/errors';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 import { type QueueLimits, SendQueue } from '../delivery/send-queue.ts';
 import { StreamedOperation } from '../delivery/streamed-operation.ts';
 import { type StreamedResponse, pack } from '../delivery/streamed-response.ts';
-import type { StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
+import type { StreamContext, StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
 import { SubscriptionWatch } from '../delivery/subscription-watch.ts';
 import { SERVER_SENT_EVENTS, toNamedFormat } from './sse-format.ts';
 
@@ -35,6 +36,13 @@ interface Reservation {
   /** Operations may begin before the stream is open. */
   readonly queue: SendQueue;
   stream: StreamedResponse | undefined;
+}
+
+interface AddedOperation {
+  readonly id: string;
+  readonly context: StreamContext;
+  /** Called when it is a subscription that begins. */
+  readonly onBegin: () => void;
 }
 
 export class ReservedStreams {
@@ -76,7 +84,13 @@ export class ReservedStreams {
     responses.requireRoom();
     clearTimeout(reservation.timer);
     const { queue } = reservation;
-    reservation.stream = responses.open(exchange, { format: SERVER_SENT_EVENTS, operations: () => reservation.operations.values(), queue });
+    const stream = responses.open(exchange, { format: SERVER_SENT_EVENTS, operations: () => reservation.operations.values(), queue });
+    // What waited may have been too much for this process: then the queue is closed already.
+    if (!this.#reservations.has(token)) {
+      stream.disconnect();
+      return;
+    }
+    reservation.stream = stream;
     exchange.record.measure(exchange.response.statusCode);
     exchange.response.once('close', () => {
       this.#release(token, 'stopped');
@@ -84,17 +98,18 @@ export class ReservedStreams {
   }
 
   /**
-   * Adds an operation to a stream; `onBegin` is called when it is a subscription that begins. Throws NOT_FOUND, CONFLICT for an id in use,
+   * Adds an operation to a stream. Throws NOT_FOUND, CONFLICT for an id in use,
    * RATE_LIMIT_EXCEEDED for too many operations.
    */
-  addOperation(token: string, { id, caller, onBegin }: { id: string; caller: Caller | null; onBegin: () => void }): StreamedOperation {
+  addOperation(token: string, { id, context, onBegin }: AddedOperation): StreamedOperation {
     const { maxOperations } = this.#options;
-    const { queue, operations } = this.#find(token, caller);
+    const { queue, operations } = this.#find(token, context.caller);
     if (operations.has(id)) throw fail('CONFLICT', 'Another operation of the event stream has this `operationId`.');
     if (operations.size >= maxOperations)
-      throw fail('RATE_LIMIT_EXCEEDED', `The event stream has reached its limit of ${String(maxOperations)} operations.`);
-    const watch = new SubscriptionWatch({ ...this.#options, transport: 'sse', caller });
+      throw toOpenLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, maxOperations);
+    const watch = new SubscriptionWatch({ ...this.#options, transport: 'sse', caller: context.caller });
     const operation: StreamedOperation = new StreamedOperation({
+      context,
       format: toNamedFormat(id),
       open: () => queue,
       isAuthorized: watch.isAuthorized,

@@ -1,5 +1,4 @@
 /** Runs the operations of WebSockets: from a `subscribe` message to the pipeline, and from its result to the operation. */
-import { randomUUID } from 'node:crypto';
 import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import { Fault, fail, toFault } from '@trestle/schema/errors';
@@ -40,14 +39,14 @@ export interface SocketRunOptions {
 export function createSocketRun(options: SocketRunOptions): ConnectionOptions['run'] {
   const { run, path, log, requests, metrics, tracing, recordHeaders, admission, rateLimits, hooks } = options;
   const begin: ConnectionOptions['run'] = (operation, { payload, identity, request }) => {
-    const requestId = randomUUID();
+    const { requestId } = operation;
     const trace = tracing.begin({});
     const headers = recordHeaders(request.headers);
     const record = new RequestRecord({ method: 'WS', route: path, requestId, trace, headers }, { metrics: requests, log });
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
-    operation.watch({ requestId, cancellation: context.cancellation, ...createWatch({ record, metrics, turn }) });
+    operation.watch({ cancellation: context.cancellation, ...createWatch({ record, metrics, turn }) });
     const guard = (act: () => void) => {
       try {
         act();
@@ -74,9 +73,9 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
       });
     };
     quota.begin((fault) => {
-      const isTaken =
-        fault === undefined &&
-        turn.take(() => {
+      guard(() => {
+        if (fault) throw fault;
+        const isTaken = turn.take(() => {
           guard(() => {
             extendOperation({ context, request, hooks }, (refusal, extended) => {
               guard(() => {
@@ -86,7 +85,8 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
             });
           });
         });
-      if (!isTaken) operation.refuse(fault ?? tooManyWaiting());
+        if (!isTaken) throw tooManyWaiting();
+      });
     });
   };
   return (operation, message) => {

@@ -1,4 +1,5 @@
 /** One operation of a WebSocket: its results become messages with its id. */
+import { randomUUID } from 'node:crypto';
 import type { Fault } from '@trestle/schema/errors';
 import { MessageType } from 'graphql-ws/client';
 import { formatFault } from '../../errors/format-fault.ts';
@@ -13,7 +14,6 @@ const ERRORS_AT = '{"errors":'.length;
 
 /** Follows an operation from the pipeline to its end, for metrics and logs. */
 export interface OperationWatch {
-  readonly requestId: string;
   readonly cancellation: Cancellation;
   readonly onBegin: (subscription: Subscription) => void;
   readonly onEnd: (cause: string) => void;
@@ -31,6 +31,7 @@ export interface Channel {
 }
 
 export class SocketOperation implements Subscriber {
+  readonly requestId = randomUUID();
   readonly #id: string;
   readonly #channel: Channel;
   readonly #next: Envelope;
@@ -104,7 +105,7 @@ export class SocketOperation implements Subscriber {
   }
 
   refuse(fault: Fault): void {
-    this.end({ cause: 'refused', errors: [formatFault(fault, this.#watch?.requestId)] });
+    this.end({ cause: 'refused', errors: [formatFault(fault, this.requestId)] });
   }
 
   /** Ends the operation without a message. */

@@ -1,4 +1,5 @@
 /** The open operations of one WebSocket, bounded in number and in the bytes of their messages. */
+import { toOpenLimitFault } from '@trestle/limits/headers';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type Channel, SocketOperation } from './socket-operation.ts';
@@ -66,9 +67,12 @@ export class SocketOperations {
     const { maxOperations, maxMessageBytes } = this.#limits;
     if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');
     if (this.#byId.size > maxOperations)
-      return fail('RATE_LIMIT_EXCEEDED', `The connection has reached its limit of ${String(maxOperations)} operations.`);
+      return toOpenLimitFault(`The connection has reached its limit of ${String(maxOperations)} operations.`, maxOperations);
     if (this.#heldBytes > maxMessageBytes)
-      return fail('RATE_LIMIT_EXCEEDED', `The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`);
+      return toOpenLimitFault(
+        `The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`,
+        maxMessageBytes,
+      );
     return undefined;
   }
 }

@@ -69,7 +69,9 @@ export class WebSocketTransport {
   readonly upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     const found = tryIdentify(request, this.#options);
     const arrive = ({ identity }: Identification) => {
-      this.#count(request, { stream, head, caller: identity.caller });
+      this.#guard(stream, () => {
+        this.#count(request, { stream, head, caller: identity.caller });
+      });
     };
     if (found instanceof Promise) void found.then(arrive);
     else arrive(found);
@@ -80,10 +82,22 @@ export class WebSocketTransport {
     const quota = this.#options.rateLimits.open(request, caller);
     this.#quotas.set(request, quota);
     quota.begin((fault) => {
-      const refusal = fault ? '429 Too Many Requests' : this.#findRefusal(request);
-      if (refusal) refuseUpgrade(stream, refusal, quota.headersFor(fault ? 429 : 0));
-      else this.#open(request, stream, head);
+      this.#guard(stream, () => {
+        const refusal = fault ? '429 Too Many Requests' : this.#findRefusal(request);
+        if (refusal) refuseUpgrade(stream, refusal, quota.headersFor(fault ? 429 : 0));
+        else this.#open(request, stream, head);
+      });
     });
+  }
+
+  /** An exception ends the connection of its request, not the process. */
+  #guard(stream: Duplex, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#options.log.error('WebSocket failed', { error });
+      stream.destroy();
+    }
   }
 
   #open(request: IncomingMessage, stream: Duplex, head: Buffer): void {

@@ -1,6 +1,7 @@
 /** Messages that a subgraph sends to a callback URL (Apollo's HTTP callback protocol for subscriptions, 1.0). No I/O. */
 import { timingSafeEqual } from 'node:crypto';
 import type { SubgraphError } from '../../program/result.ts';
+import { isObject, parseObject } from '../../request/json.ts';
 import type { SourceReceiver } from '../subscription-upstream.ts';
 
 export type CallbackMessage =
@@ -33,17 +34,4 @@ function isEqual(sent: unknown, expected: string): boolean {
   if (typeof sent !== 'string') return false;
   const [a, b] = [Buffer.from(sent), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ClientResponse, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { SubgraphError } from '../../program/result.ts';
+import { parseObject } from '../../request/json.ts';
 import { toHttpUrl, toSubscriptionHeaders } from '../subscription-request.ts';
 import type { SourceReceiver, SubscribeRequest, SubscriptionPool } from '../subscription-upstream.ts';
 import type { CallbackRegistry, CallbackTicket } from './callback-registry.ts';
@@ -60,20 +61,11 @@ function toBody({ payload }: SubscribeRequest, subscription: CallbackTicket): st
 /** Returns what the response says of a subscription that will have no events; undefined for one that was accepted, with `{"data": null}`. */
 function findFailure(response: ClientResponse): ((receiver: SourceReceiver | undefined) => void) | undefined {
   const { status, bytes, bodyStart, bodyEnd } = response;
-  const result = parseResult(bytes.toString('utf8', bodyStart, bodyEnd));
+  const result = parseObject(bytes.toString('utf8', bodyStart, bodyEnd));
   const isUnauthorized = status === 401 || status === 403;
-  if (status === 200 && result?.data === null && result.errors === undefined) return undefined;
-  const { errors } = result ?? {};
+  const { data, errors } = result ?? {};
+  if (status === 200 && data === null && errors === undefined) return undefined;
   if (!isUnauthorized && Array.isArray(errors) && errors.length > 0) return (receiver) => receiver?.refused(errors as SubgraphError[]);
   return (receiver) =>
     receiver?.lost({ isUnauthorized, cause: new Error(`The subgraph responded to a subscription with ${String(status)}`) });
-}
-
-function parseResult(text: string): { readonly data?: unknown; readonly errors?: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
