@@ -2,7 +2,6 @@
  * The configuration files as a process has accepted them. A worker that is started later begins with them, not with what the files have become: what
  * takes effect at the next start would differ between workers, and a fault in a file would leave the gateway without workers. No I/O.
  */
-import type { Configuration } from './load-configuration.ts';
 
 export interface AcceptedFiles {
   /** The configuration file of the process; undefined without one. */
@@ -12,7 +11,7 @@ export interface AcceptedFiles {
 }
 
 interface Loaded {
-  readonly configuration: Pick<Configuration, 'file' | 'text'>;
+  readonly configuration: { readonly file: string | undefined; readonly text: string | undefined };
 }
 
 /** Returns the files of a process and of its graphs. */
