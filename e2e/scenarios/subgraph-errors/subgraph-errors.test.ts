@@ -58,6 +58,16 @@ describe('an error that a subgraph reports', () => {
 });
 
 describe('a subgraph that fails', () => {
+  // GraphQL §6.4.4: null of a non-null field makes the data null, so that the other fields have no errors of their own.
+  it.each([{}, { EXECUTOR: 'objects' }])('causes no error at a field that succeeded beside a non-null one, with %j', async (env) => {
+    federation = await startFederation(sources, { env });
+    federation.intercept = () => report([{ message: 'too long', path: ['b'], extensions: { code: 'VALIDATION_ERROR' } }]);
+    expect(await ask('{ a: users { id } b: users { id } }')).toEqual({
+      data: null,
+      errors: [{ message: 'too long', path: ['b'], extensions: { code: 'VALIDATION_ERROR', service: 'accounts' } }],
+    });
+  });
+
   // GraphQL §7.1.2: the path of an error leads to the field that has it.
   it('causes one error at each missing field, and no other error', async () => {
     federation = await startFederation(sources);

@@ -222,6 +222,13 @@ describe('execute with errors of subgraphs', () => {
     ).toEqual({ data: { users: [{ zone: 'z' }] }, errors: [[['users'], 'broken', { code: 'X', service: 'b' }]] });
   });
 
+  it('reports nothing for a field whose subgraph returned no data because of an error at another field', () => {
+    const strict = compose({ a: 'type Query { one: Int! two: Int! }' });
+    const error = { message: 'broken', path: ['two'], extensions: { code: 'X' } };
+    const { data, errors } = run(strict, { query: '{ one two }', answer: () => ({ data: null, errors: [error] }) });
+    expect([data, errors.map(({ path, message }) => [path, message])]).toEqual([null, [[['two'], 'broken']]]);
+  });
+
   it('reports an error without entity data once at each field that is missing because of it', () => {
     const error = { message: 'broken', extensions: { code: 'X' } };
     const b = { data: null, errors: [error] };

@@ -29,8 +29,8 @@ export class ExecutionErrors {
   readonly #failures = new Set<Failure>();
   /** By the path of the objects whose fields may be missing; `@` is any element of a list. */
   readonly #byPlace = new Map<string, Failure[]>();
-  /** Root fields for which a subgraph reported an error without a path. */
-  readonly #unplacedKeys = new Set<string>();
+  /** Fields that reported errors explain without naming them: those of a response without data, and those of an error without a path. */
+  readonly #unnamed = new Set<string>();
   readonly #missing = new Set<string>();
 
   constructor(program: Pick<Program, 'shape' | 'source' | 'plan'>) {
@@ -50,6 +50,8 @@ export class ExecutionErrors {
 
   /** Adds the errors that a subgraph reported; `placesOf` for entities. `isWhole` means that there was no data. */
   addReported(errors: readonly unknown[], { step, placesOf, isWhole }: { step: FetchStep; placesOf?: PlacesOf; isWhole: boolean }): void {
+    // The subgraph returned no data because of these errors, also for fields whose values it had.
+    if (isWhole && errors.length > 0) this.#explainAll(step);
     for (const each of errors) {
       const { message, path: own, extensions } = readError(each, step.service);
       const path = own && restoreNames(own, step);
@@ -80,7 +82,7 @@ export class ExecutionErrors {
   /** Notes that a field of the result was not fetched. */
   readonly noteMissing = (path: ErrorPath): void => {
     const key = path.at(-1);
-    const pattern = path.slice(0, -1).map((segment) => (typeof segment === 'number' ? '@' : segment));
+    const pattern = toPattern(path.slice(0, -1));
     for (let length = path.length - 1; length >= 0; length--) {
       const failures = [
         ...(this.#byPlace.get(toKey(path.slice(0, length))) ?? []),
@@ -113,8 +115,10 @@ export class ExecutionErrors {
       for (let length = 0; length <= path.length; length++) above.add(toKey(path.slice(0, length)));
     }
     const isExplained = (path: ErrorPath) => {
-      if (above.has(toKey(path)) || this.#missing.has(toKey(path)) || this.#unplacedKeys.has(String(path[0]))) return true;
-      for (let length = 1; length <= path.length; length++) if (explained.has(toKey(path.slice(0, length)))) return true;
+      if (above.has(toKey(path)) || this.#missing.has(toKey(path))) return true;
+      const pattern = toPattern(path);
+      for (let length = 1; length <= path.length; length++)
+        if (explained.has(toKey(path.slice(0, length))) || this.#unnamed.has(toKey(pattern.slice(0, length)))) return true;
       return false;
     };
     const findService = createFaultSearch(this.#program);
@@ -145,8 +149,12 @@ export class ExecutionErrors {
       this.addFailure(step, error);
       return;
     }
-    if (step.path.length === 0) for (const key of step.keys) this.#unplacedKeys.add(key);
+    if (step.path.length === 0) this.#explainAll(step);
     for (const path of step.paths) this.#reported.push(path.length > 0 ? { ...error, path: toPrefix(path) } : error);
+  }
+
+  #explainAll({ keys, paths }: FetchStep): void {
+    for (const place of paths) for (const key of keys) this.#unnamed.add(toKey([...place, key]));
   }
 
   #fail(failure: Failure, place: ErrorPath): void {
@@ -216,7 +224,7 @@ function restoreNames(path: ErrorPath, { rewrites }: FetchStep): ErrorPath {
 function firstOfEachPath(paths: readonly ErrorPath[]): ErrorPath[] {
   const firsts = new Map<string, ErrorPath>();
   for (const path of paths) {
-    const pattern = toKey(path.map((segment) => (typeof segment === 'number' ? '@' : segment)));
+    const pattern = toKey(toPattern(path));
     if (!firsts.has(pattern)) firsts.set(pattern, path);
   }
   return [...firsts.values()];
@@ -226,6 +234,11 @@ function firstOfEachPath(paths: readonly ErrorPath[]): ErrorPath[] {
 function toPrefix(path: readonly string[]): readonly string[] {
   const list = path.indexOf('@');
   return list < 0 ? path : path.slice(0, list);
+}
+
+/** Replaces the indexes of lists by `@`. */
+function toPattern(path: ErrorPath): string[] {
+  return path.map((segment) => (typeof segment === 'number' ? '@' : segment));
 }
 
 function toKey(path: ErrorPath): string {
