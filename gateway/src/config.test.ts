@@ -109,6 +109,19 @@ describe('readConfig with a configuration file', () => {
     expect((await read(text, options)).responseCache.store).toBe('redis');
   });
 
+  it.each([
+    ['traffic.deduplicateOperations', 'traffic: { deduplicateOperations: true }', 'traffic: { deduplicateOperations: false }'],
+    ['traffic.operationTimeoutMs', 'traffic: { operationTimeoutMs: 500 }', 'traffic: { operationTimeoutMs: 0 }'],
+    ['supergraph.overrideLabels', 'supergraph: { overrideLabels: [percent] }', 'supergraph: { overrideLabels: [] }'],
+    ['supergraph.overrideLabelsHeader', 'supergraph: { overrideLabelsHeader: x-labels }', 'supergraph: {}'],
+    ['limits.maxDeferred', 'limits: { maxDeferred: 5 }', 'limits: { maxDeferred: 0 }'],
+  ])('refuses %s with the engine apollo, which would ignore it, unless it has its default', async (name, text, usual) => {
+    const options = { args: [...ARGS, '--engine', 'apollo'] };
+    await expect(read(text, options)).rejects.toThrow(`${name}: needs the engine trestle`);
+    expect((await read(usual, options)).GATEWAY_ENGINE).toBe('apollo');
+    expect((await read(text)).GATEWAY_ENGINE).toBe('trestle');
+  });
+
   it('names a missing key of tokens beside the faults of the file', async () => {
     await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
       /trestle\.yaml:1:1: nope: is unknown\n.*trestle\.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl/,

@@ -8,9 +8,8 @@ const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens th
 const RECORDED_TOKENS = 'must not name a header of authentication.tokenSources: it holds a token';
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
-const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
 const CACHE_NEEDS_ONE_WORKER = 'must be redis or off with several workers: memory would differ between them';
-const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
+const NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
 const CALLBACKS_NEED_URL = 'needs server.callbackUrl, to which a subgraph with subscriptionProtocol: callback sends its events';
@@ -40,7 +39,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   if (!values.AUTH && hasClaimRules) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && !isProcess) {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
-    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
+    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', NEEDS_TRESTLE);
     if (values.MCP_REQUIRE_CREDENTIAL && !values.AUTH) addFault('MCP_REQUIRE_CREDENTIAL', 'needs auth, which is off');
     if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
       addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
@@ -52,8 +51,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
   findUsageFaults(values, addFault);
+  findEngineFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
-  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
+  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
   if (values.RESPONSE_CACHE === 'memory' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
 }
 
@@ -66,10 +66,20 @@ function findExtensionFaults(
   if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
 }
 
+/** The engine `apollo` would ignore these. */
+function findEngineFaults(values: SettingValues, addFault: AddFault): void {
+  if (values.GATEWAY_ENGINE === 'trestle') return;
+  if (values.OPERATION_DEDUPLICATION) addFault('OPERATION_DEDUPLICATION', NEEDS_TRESTLE);
+  if (values.OPERATION_TIMEOUT_MS > 0) addFault('OPERATION_TIMEOUT_MS', NEEDS_TRESTLE);
+  if (values.OVERRIDE_LABELS.length > 0) addFault('OVERRIDE_LABELS', NEEDS_TRESTLE);
+  if (values.OVERRIDE_LABELS_HEADER !== undefined) addFault('OVERRIDE_LABELS_HEADER', NEEDS_TRESTLE);
+  if (values.MAX_DEFERRED > 0) addFault('MAX_DEFERRED', NEEDS_TRESTLE);
+}
+
 function findUsageFaults(values: SettingValues, addFault: AddFault): void {
   const { HIVE_ACCESS_TOKEN: token, HIVE_TARGET: target, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
   if (target !== undefined && token === undefined) addFault('HIVE_TARGET', 'needs usage.hive.token (HIVE_ACCESS_TOKEN)');
   if (token !== undefined && registry !== undefined)
     addFault('HIVE_ACCESS_TOKEN', 'must not be set beside a registry: usage is reported to one');
-  if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', 'needs the engine trestle');
+  if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', NEEDS_TRESTLE);
 }
