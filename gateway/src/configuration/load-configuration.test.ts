@@ -136,6 +136,9 @@ subgraphs:
 
   it('counts an empty value as unset, and a section without settings as empty', async () => {
     expect(await load('server:\nlog: { level: "${LEVEL:}" }\n')).toMatchObject({ values: {}, faults: [] });
+    const text =
+      'limits: { maxDepth: "", introspection: "" }\nheaders: { forward: "" }\ntelemetry: { headers: "", traces: { ratio: "" } }\n';
+    expect(await load(text)).toMatchObject({ values: {}, faults: [] });
   });
 
   it.each([

@@ -200,6 +200,7 @@ class ValueReader {
     const substituted = substitute(value, this.#environment);
     if ('fault' in substituted) return substituted;
     const { text, hasVariables } = substituted;
+    if (text === '') return { text };
     // A quoted number is a fault. A number that a variable inserted is always in a string.
     if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: describeExpected(form, path, value) };
     return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
