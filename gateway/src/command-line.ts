@@ -9,7 +9,7 @@ import { readVersion } from './package-files.ts';
 const COMMANDS = {
   start: 'Serve the supergraph. The default.',
   check: 'Validate the configuration and the supergraph. Exit codes: 0 valid, 1 a fault in the settings, 2 in the supergraph.',
-  init: 'Write a configuration file with every setting as a comment: trestle.yaml, or the file of --config.',
+  init: 'Write a configuration file with every setting, nearly all as comments: trestle.yaml, or the file of --config.',
 } as const;
 
 /** A command. */

@@ -8,7 +8,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUPERGRAPH_FILE: atStart('supergraph.file', 'The supergraph to serve. A changed file is loaded without a restart.', {
     flag: 'supergraph',
     stronger: 'SUPERGRAPH_PATH',
-    otherwise: 'another source is needed',
+    otherwise: 'another source is needed; in a clone of the repository, its own supergraph is served',
   }),
   SUPERGRAPH_SOURCE: atStart('supergraph.source', 'Where the supergraph comes from, when several sources have settings.', {
     otherwise: 'the only source that has settings',

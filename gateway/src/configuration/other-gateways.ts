@@ -7,7 +7,8 @@ const is = (setting: string) => `the setting here is \`${setting}\``;
 const are = (...settings: string[]) => `the settings here are ${settings.map((each) => `\`${each}\``).join(' and ')}`;
 const areIn = (...sections: string[]) => `the settings here are in ${sections.map((each) => `\`${each}\``).join(' and ')}`;
 const ALWAYS = 'it is always on';
-const CSRF = 'requests that a browser sends across sites without a preflight request are always refused';
+const CSRF =
+  'POSTs from other sites, and requests by forms, images and links, are always refused; a query by GET from a script is executed, but its page cannot read the result';
 const NOT_BUILT_IN = 'it is not built in';
 const PROBES = 'the settings here are `server.livenessPath` and `server.readinessPath`, besides `/livez` and `/readyz`';
 
