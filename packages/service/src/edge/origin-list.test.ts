@@ -9,7 +9,7 @@ describe('parseOrigins', () => {
   });
 
   it('returns origins of native applications and of extensions of browsers', () => {
-    const text = 'capacitor://localhost ionic://localhost:8100 tauri://localhost chrome-extension://abcdefghijklmnopabcdefghijklmnop';
+    const text = `capacitor://localhost ionic://localhost:8100 app://localhost chrome-extension://${'a'.repeat(32)}`;
     expect(parseOrigins(text)).toEqual(text.split(' '));
   });
 
