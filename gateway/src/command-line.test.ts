@@ -57,6 +57,16 @@ describe('readCommandLine', () => {
       ['--set', 'limits.maxDept=3'],
       "Unknown setting 'limits.maxDept' of --set; did you mean `limits.maxDepth`?",
     ],
+    [
+      'rules for headers in --set',
+      ['--set', 'headers.request=[]'],
+      "--set cannot set 'headers.request': rules for headers can be in a configuration file only.",
+    ],
+    [
+      'rules for headers of a subgraph in --set',
+      ['--set', 'subgraphs.orders.headers.response=[]'],
+      "--set cannot set 'subgraphs.orders.headers.response': rules for headers can be in a configuration file only.",
+    ],
     ['--set without a value', ['--set', 'limits.maxDepth'], '--set needs a setting'],
   ])('throws for %s, with the help', (_, args, message) => {
     expect(() => readCommandLine(args)).toThrow(message);

@@ -9,7 +9,7 @@ import { readVersion } from './package-files.ts';
 const COMMANDS = {
   start: 'Serve the supergraph. The default.',
   check: 'Validate the configuration and the supergraph. Exit codes: 0 valid, 1 a fault in the settings, 2 in the supergraph.',
-  init: 'Write a configuration file with every setting as a comment: trestle.yaml, or the file of --config.',
+  init: 'Write a configuration file with every setting, nearly all as comments: trestle.yaml, or the file of --config.',
 } as const;
 
 /** A command. */
@@ -63,6 +63,7 @@ function readCommand([command = 'start', ...more]: readonly string[]): CommandNa
 }
 
 const MAX_SHOWN_PATH = 100;
+const RULES = /^(?:subgraphs\..+\.)?headers\.(?:request|response)$/;
 
 /** Reads `limits.maxDepth=20`. */
 function readAssignment(text: string, places: readonly SettingPlace[]): [name: string, value: string] {
@@ -75,7 +76,9 @@ function readAssignment(text: string, places: readonly SettingPlace[]): [name: s
   if (rest.length === 0) throw new Error('--set needs a setting and its value, such as limits.maxDepth=20.');
   if (!found) {
     const paths = places.map((place) => place.path);
-    throw new Error(`Unknown setting '${path.slice(0, MAX_SHOWN_PATH)}' of --set${suggest(path, paths) || '.'}`);
+    const shown = path.slice(0, MAX_SHOWN_PATH);
+    if (RULES.test(path)) throw new Error(`--set cannot set '${shown}': rules for headers can be in a configuration file only.`);
+    throw new Error(`Unknown setting '${shown}' of --set${suggest(path, paths) || '.'}`);
   }
   const { place, name } = found;
   return [(place.node.variables[0] ?? '').replace('*', name.toUpperCase()), toText(value, place.node.form)];
@@ -105,7 +108,7 @@ function writeHelp(flags: readonly SettingPlace[]): string {
           `${node.about}${describeFallback(node)} [${node.variables[0] ?? ''}]`,
         ] as const,
     ),
-    ['--set NAME=VALUE', 'Any setting of a configuration file, such as limits.maxDepth=20. May be repeated.'],
+    ['--set NAME=VALUE', 'Any setting of a configuration file but rules for headers, such as limits.maxDepth=20. May be repeated.'],
     ['--config FILE', 'The configuration file. Default: trestle.yaml, trestle.yml or trestle.json, if there is one. [TRESTLE_CONFIG]'],
     ['-h, --help', 'Print this help.'],
     ['-v, --version', 'Print the version.'],

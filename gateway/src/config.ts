@@ -8,7 +8,7 @@ import { readCommandLine } from './command-line.ts';
 import type { AcceptedFiles } from './configuration/accepted-files.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
 import { ENTRIES } from './configuration/entries.ts';
-import type { FileSettingName } from './configuration/entry.ts';
+import type { AddFault, FileSettingName } from './configuration/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
@@ -29,6 +29,7 @@ import type { TrafficSettings } from './upstream/traffic-settings.ts';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';
+const KEY_SETTINGS = ['TRUSTED_ISSUERS_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL'] as const satisfies FileSettingName[];
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
@@ -108,8 +109,9 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const subscriptionProtocols = readByName('SUBGRAPH_SUBSCRIPTION_PROTOCOL_', SUBSCRIPTION_PROTOCOLS);
   const addFault = createAddFault({ configuration, given }, faults);
   if (!values) return undefined;
-  // Credentials cannot be checked without keys. When the file cannot be read, it may name them, so no fault is reported.
-  if (values.AUTH && role !== 'process' && configuration.isWellFormed)
+  // Credentials cannot be checked without keys. When the file cannot be read, or has a fault at them, it may name them, so no fault is reported.
+  const hasFaultyKeys = !configuration.isWellFormed || KEY_SETTINGS.some((name) => hasFault(name, { configuration }));
+  if (values.AUTH && role !== 'process' && !hasFaultyKeys)
     if (configuration.file !== undefined && !hasTokenKeys(values) && !values.TRUSTED_ISSUERS_FILE?.length)
       faults.add(configuration.describe('authentication', AUTH_NEEDS_KEYS));
     else
@@ -133,7 +135,8 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     addFault,
   });
   if (role === 'process') refuseGraphSettings(env, addFault);
-  const findDefault = () => faults.attempt(findCheckedInSupergraph);
+  const isSourceFaulty = !configuration.isWellFormed || configuration.isFaulty('supergraph');
+  const findDefault = () => (isSourceFaulty ? undefined : faults.attempt(findCheckedInSupergraph));
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
   return {
@@ -176,10 +179,16 @@ interface FaultPlaces {
 }
 
 /** Returns what adds a fault of a setting, with its place. */
-function createAddFault(places: FaultPlaces, faults: SettingsFaults): (name: string, message: string) => void {
-  return (name, message) => {
+function createAddFault(places: FaultPlaces, faults: SettingsFaults): AddFault {
+  return (name, message, needed) => {
+    if (hasFault(name, places) || (needed !== undefined && hasFault(needed, places))) return;
     faults.add(describeFault({ name, message }, places));
   };
+}
+
+/** Returns whether the file has a fault at a setting. Its value is missing then, which is no fault of its own. */
+function hasFault(name: string, { configuration }: Pick<FaultPlaces, 'configuration'>): boolean {
+  return Object.hasOwn(ENTRIES, name) && configuration.isFaulty(ENTRIES[name as FileSettingName].path);
 }
 
 /** Returns the fault with its place in the file, when the value comes from there. */

@@ -175,7 +175,7 @@ describe('a supergraph at a URL', () => {
     expect(good).toEqual({ code: 0, output: expect.stringContaining(`${source.url}/s is valid: 1 subgraphs (planets).`) });
     sdl = 'type Query {';
     const bad = await check();
-    expect(bad).toEqual({ code: 2, output: expect.stringContaining(`${source.url}/s: Syntax Error`) });
+    expect(bad).toEqual({ code: 2, output: expect.stringContaining(`${source.url}/s: 1:13: Syntax Error`) });
     source.isDown = true;
     const down = await check();
     expect(down).toEqual({ code: 2, output: expect.stringContaining(`${source.url}/s: failed (`) });

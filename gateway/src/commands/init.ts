@@ -1,4 +1,4 @@
-/** `trestle-gateway init`: writes a configuration file with every setting as a comment. */
+/** `trestle-gateway init`: writes a configuration file with every setting, nearly all as comments. */
 import { copyFile, link, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { findFault, readFamily } from '@trestle/env';
 import { mayRequest } from '../headers/header-names.ts';
 import { ENTRIES } from './entries.ts';
-import type { FileSettingName } from './entry.ts';
+import type { AddFault, FileSettingName } from './entry.ts';
 import { type SOURCES, sourceHeader } from './settings.ts';
 
 /** How a source that is not a file is read. */
@@ -68,7 +68,7 @@ export interface SourceValues {
 export interface ChoiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Adds a fault of an environment variable, or of the setting in the file that stands for it. */
-  readonly addFault: (name: string, message: string) => void;
+  readonly addFault: AddFault;
   /** Returns the supergraph that is served when no source is configured; undefined after it has added a fault. */
   readonly findDefault: () => string | undefined;
 }
@@ -149,8 +149,8 @@ const READERS: Readonly<Record<Kind, (values: SourceValues, options: ChoiceOptio
 };
 
 /** Reports a missing setting at the place of the one that needs it. */
-function addMissing(addFault: ChoiceOptions['addFault'], missing: FileSettingName, because: FileSettingName): void {
-  addFault(because, `needs ${ENTRIES[missing].path} (${missing}) beside it`);
+function addMissing(addFault: AddFault, missing: FileSettingName, because: FileSettingName): void {
+  addFault(because, `needs ${ENTRIES[missing].path} (${missing}) beside it`, missing);
 }
 
 function toPolling(values: SourceValues): PollingSettings {
@@ -168,7 +168,7 @@ function toLongPolling(values: SourceValues): PollingSettings {
 }
 
 /** Names have no case. The environment is later in `env` than the file, and takes precedence. */
-function readHeaders(env: ChoiceOptions['env'], addFault: (name: string, message: string) => void): Record<string, string> {
+function readHeaders(env: ChoiceOptions['env'], addFault: AddFault): Record<string, string> {
   const { prefix, reader } = sourceHeader;
   const headers: Record<string, string> = {};
   for (const [suffix, value] of readFamily(prefix, env)) {

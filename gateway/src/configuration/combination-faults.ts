@@ -1,6 +1,7 @@
 /** Settings that are valid each by itself, and not together. */
 import type { readSettings } from '@trestle/env';
 import { findSourceHeaders } from '../request/token-sources.ts';
+import type { AddFault } from './entry.ts';
 import type { settings } from './settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
@@ -8,16 +9,14 @@ const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens th
 const RECORDED_TOKENS = 'must not name a header of authentication.tokenSources: it holds a token';
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
-const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
 const CACHE_NEEDS_ONE_WORKER = 'must be redis or off with several workers: memory would differ between them';
-const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
+const NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
 const CALLBACKS_NEED_URL = 'needs server.callbackUrl, to which a subgraph with subscriptionProtocol: callback sends its events';
 const CALLBACKS_NEED_ONE_WORKER = 'must not be set with several workers: callbacks must reach the process that has the subscription';
 
 type SettingValues = ReturnType<typeof readSettings<typeof settings>>;
-type AddFault = (name: string, message: string) => void;
 
 interface Surroundings {
   /** Whether these are the settings of a process with several graphs, which has no documents by itself. */
@@ -39,21 +38,22 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     addFault('OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST', RECORDED_TOKENS);
   if (!values.AUTH && hasClaimRules) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && !isProcess) {
-    if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
-    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
+    if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS, 'TRUSTED_DOCUMENTS_FILE');
+    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', NEEDS_TRESTLE);
     if (values.MCP_REQUIRE_CREDENTIAL && !values.AUTH) addFault('MCP_REQUIRE_CREDENTIAL', 'needs auth, which is off');
     if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
-      addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
+      addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL, 'PUBLIC_URL');
   }
   if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
-    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile');
+    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile', 'TRUSTED_DOCUMENTS_FILE');
   if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
   findUsageFaults(values, addFault);
-  if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
-  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
+  findEngineFaults(values, addFault);
+  if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS, 'REDIS_URL');
+  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
   if (values.RESPONSE_CACHE === 'memory' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
 }
 
@@ -66,10 +66,21 @@ function findExtensionFaults(
   if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
 }
 
+/** The engine `apollo` would ignore these. */
+function findEngineFaults(values: SettingValues, addFault: AddFault): void {
+  if (values.GATEWAY_ENGINE === 'trestle') return;
+  if (values.OPERATION_DEDUPLICATION) addFault('OPERATION_DEDUPLICATION', NEEDS_TRESTLE);
+  if (values.OPERATION_TIMEOUT_MS > 0) addFault('OPERATION_TIMEOUT_MS', NEEDS_TRESTLE);
+  if (values.OVERRIDE_LABELS.length > 0) addFault('OVERRIDE_LABELS', NEEDS_TRESTLE);
+  if (values.OVERRIDE_LABELS_HEADER !== undefined) addFault('OVERRIDE_LABELS_HEADER', NEEDS_TRESTLE);
+  if (values.MAX_DEFERRED > 0) addFault('MAX_DEFERRED', NEEDS_TRESTLE);
+}
+
 function findUsageFaults(values: SettingValues, addFault: AddFault): void {
   const { HIVE_ACCESS_TOKEN: token, HIVE_TARGET: target, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
-  if (target !== undefined && token === undefined) addFault('HIVE_TARGET', 'needs usage.hive.token (HIVE_ACCESS_TOKEN)');
+  if (target !== undefined && token === undefined)
+    addFault('HIVE_TARGET', 'needs usage.hive.token (HIVE_ACCESS_TOKEN)', 'HIVE_ACCESS_TOKEN');
   if (token !== undefined && registry !== undefined)
     addFault('HIVE_ACCESS_TOKEN', 'must not be set beside a registry: usage is reported to one');
-  if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', 'needs the engine trestle');
+  if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', NEEDS_TRESTLE);
 }

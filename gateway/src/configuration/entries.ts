@@ -8,7 +8,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUPERGRAPH_FILE: atStart('supergraph.file', 'The supergraph to serve. A changed file is loaded without a restart.', {
     flag: 'supergraph',
     stronger: 'SUPERGRAPH_PATH',
-    otherwise: 'another source is needed',
+    otherwise: 'another source is needed; in a clone of the repository, its own supergraph is served',
   }),
   SUPERGRAPH_SOURCE: atStart('supergraph.source', 'Where the supergraph comes from, when several sources have settings.', {
     otherwise: 'the only source that has settings',
@@ -174,7 +174,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_TOKENS: atOnce('limits.maxTokens', 'Tokens of a document.'),
   MAX_COST: atOnce('limits.maxCost', 'The estimated cost of an operation.'),
   COST_MODE: atOnce('limits.costMode', 'Whether operations above maxCost are refused (enforce), or executed and counted (measure).'),
-  INTROSPECTION: atOnce('limits.introspection', 'Whether clients may query __schema and __type.', { flag: 'introspection' }),
+  INTROSPECTION: atOnce(
+    'limits.introspection',
+    'Whether clients may query __schema and __type. When off, errors suggest no names of the schema.',
+    { flag: 'introspection' },
+  ),
   MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
   MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
   MAX_BODY_BYTES: atStart('limits.maxBodyBytes', 'Bytes of a request body without files, as it is sent and decompressed.'),

@@ -28,6 +28,9 @@ type OutsideOfFiles = 'TRESTLE_CONFIG' | 'PORT' | 'SUPERGRAPH_PATH';
 /** The settings that a file can hold. */
 export type FileSettingName = Exclude<SettingName, OutsideOfFiles>;
 
+/** Adds the fault of a setting, unless the file has another fault at it, or at the setting `needed` that the fault says is missing. */
+export type AddFault = (name: string, message: string, needed?: FileSettingName) => void;
+
 type Extra = Omit<Entry, 'path' | 'about' | 'effect'>;
 
 /** Returns the entry of a setting whose change takes effect at the next start. */

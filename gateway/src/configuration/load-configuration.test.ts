@@ -79,15 +79,22 @@ subgraphs:
     ['a key of another action', 'request', '{ remove: a, value: b }', 'must not have `value` beside `remove`'],
     ['an insertion without a value', 'request', '{ insert: a }', 'must have `value` or `claim` beside `insert`'],
     ['no mapping', 'request', 'x-tenant', 'must be a mapping'],
-    ['a name with a space', 'request', '{ propagate: "a b" }', 'must name headers'],
-    ['a hop-by-hop header', 'request', '{ propagate: Connection }', 'must name headers'],
-    ['a hop-by-hop header as the new name', 'request', '{ propagate: a, as: Transfer-Encoding }', 'must name headers'],
-    ['a length', 'request', '{ insert: Content-Length, value: "1" }', 'must name headers'],
-    ['a credential that is inserted', 'request', '{ insert: Authorization, value: hunter2 }', 'must name headers'],
-    ['the removal of the content type', 'request', '{ remove: Content-Type }', 'must name headers'],
+    ['a name with a space', 'request', '{ propagate: "a b" }', 'must be the name of a header'],
+    ['a secret as its name', 'request', '{ propagate: "Bearer hunter2" }', 'must be the name of a header'],
+    ['a hop-by-hop header', 'request', '{ propagate: Connection }', 'must not name `Connection`, which belongs to one message'],
+    ['a hop-by-hop header as the new name', 'request', '{ propagate: a, as: Transfer-Encoding }', 'must not name `Transfer-Encoding`'],
+    ['a length', 'request', '{ insert: Content-Length, value: "1" }', 'must not name `Content-Length`'],
+    ['a credential that is inserted', 'request', '{ insert: Authorization, value: hunter2 }', 'by itself; it can only be removed'],
+    ['the removal of the content type', 'request', '{ remove: Content-Type }', 'must not name `Content-Type`'],
+    [
+      'the removal of what every fetch has',
+      'request',
+      '{ remove: Accept }',
+      'must not name `Accept`, which every request to a subgraph has',
+    ],
     ['a line break', 'request', '{ insert: a, value: "hunter2\\r\\nx: y" }', 'visible ASCII'],
-    ['a hop-by-hop header of a response', 'response', '{ propagate: Upgrade }', 'must name headers'],
-    ['CORS of a subgraph', 'response', '{ propagate: Access-Control-Allow-Origin }', 'must name headers'],
+    ['a hop-by-hop header of a response', 'response', '{ propagate: Upgrade }', 'must not name `Upgrade`'],
+    ['CORS of a subgraph', 'response', '{ propagate: Access-Control-Allow-Origin }', 'which the gateway decides for its own responses'],
   ])('refuses a rule with %s', async (_, direction, rule, fault) => {
     const faults = (await faultsOf(`headers:\n  ${direction}:\n    - ${rule}\n`)).join();
     expect(faults).toMatch(new RegExp(`^trestle.yaml:3:\\d+: headers.${direction}\\[0\\]`));
@@ -136,6 +143,9 @@ subgraphs:
 
   it('counts an empty value as unset, and a section without settings as empty', async () => {
     expect(await load('server:\nlog: { level: "${LEVEL:}" }\n')).toMatchObject({ values: {}, faults: [] });
+    const text =
+      'limits: { maxDepth: "", introspection: "" }\nheaders: { forward: "" }\ntelemetry: { headers: "", traces: { ratio: "" } }\n';
+    expect(await load(text)).toMatchObject({ values: {}, faults: [] });
   });
 
   it.each([
@@ -154,7 +164,8 @@ subgraphs:
     ],
     ['a number with separators', 'limits: { maxCost: 1_000 }', 'limits.maxCost: must be an integer from 1 to 1000000000, of digits only'],
     ['a number for a choice', 'log: { level: 1 }', 'log.level: must be one of debug, info, warn, error, silent'],
-    ['a section of another gateway', 'traffic_shaping: {}', 'a section of Apollo Router: the settings here are in `traffic`'],
+    ['a section of another gateway', 'traffic_shaping: {}', 'traffic_shaping: is unknown; it is a name of another gateway: the settings'],
+    ['a setting in a section that other gateways have too', 'limits: { router: {} }', 'limits.router: is unknown; it is a name of another'],
     ['a name that resembles none', 'docs: {}', 'trestle.yaml:1:1: docs: is unknown'],
     ['a key with a no-break space', 'limits:\n\u00a0maxDepth: 1', 'trestle.yaml:2:1: \\u{a0}maxDepth: is unknown'],
     ['a fraction', 'limits: { maxDepth: 1.5 }', 'trestle.yaml:1:21: limits.maxDepth: must be an integer'],
@@ -172,7 +183,7 @@ subgraphs:
     [
       'a header that must not be forwarded',
       'headers: { forward: [Host] }',
-      'headers.forward: must be names of headers that may be forwarded',
+      'headers.forward: must not name `Host`, which belongs to one message or connection',
     ],
     ['a setting without a value', 'server:\n  host:\n', 'server.host: has no value'],
     ['a list for a section', 'server: [1]', 'trestle.yaml:1:9: server: must be a mapping of keys to values'],

@@ -31,6 +31,8 @@ export interface Configuration {
   readonly isWellFormed: boolean;
   /** One line for each fault, with the file, the line and the column. */
   readonly faults: readonly string[];
+  /** Returns whether one of these faults is at a place in the file, or below it. */
+  readonly isFaulty: (path: string) => boolean;
   /** Returns a line for a fault that was found later, such as by comparison with the supergraph. */
   readonly describe: (path: string, message: string) => string;
 }
@@ -44,6 +46,7 @@ const NO_CONFIGURATION: Configuration = {
   headerRules: NO_HEADER_RULES,
   isWellFormed: true,
   faults: [],
+  isFaulty: () => false,
   describe: (path, message) => `${path}: ${message}`,
 };
 
@@ -76,6 +79,8 @@ export async function loadConfiguration(
     headerRules,
     isWellFormed: parsed.faults.length === 0,
     faults: writeFaults(file, parsed, faults),
+    isFaulty: (path) =>
+      faults.some((fault) => fault.path === path || fault.path.startsWith(`${path}.`) || fault.path.startsWith(`${path}[`)),
     describe: (path, message) => writeFault(file, parsed, { path, message, offset: offsets.get(path) }),
   };
 }

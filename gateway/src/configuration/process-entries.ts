@@ -23,7 +23,7 @@ export const PROCESS_ENTRIES = {
   PUBLIC_URL: atStart('server.publicUrl', 'The address by which clients know this server, such as https://api.example.com.'),
   CORS_ORIGINS: atStart(
     'server.corsOrigins',
-    'Origins whose pages may read responses, such as https://app.example.com, or with * for a part of one label, https://*.example.com.',
+    'Origins whose pages may read responses, such as https://app.example.com or capacitor://localhost, or with * for a part of one label, https://*.example.com.',
   ),
   CORS_REQUEST_HEADERS: atStart(
     'server.corsRequestHeaders',

@@ -34,9 +34,9 @@ describe('readHeaderRule', () => {
     [{ insert: 'x-a', claim: 'sub', default: 'Zoë' }, 'request', 'visible ASCII'],
     [{ insert: 'x-a', claim: 'sub' }, 'response', 'only requests'],
     [{ insert: 'x-a' }, 'request', '`value` or `claim`'],
-    [{ insert: 'authorization', claim: 'sub' }, 'request', 'may be forwarded'],
+    [{ insert: 'authorization', claim: 'sub' }, 'request', '`authorization`, which reaches subgraphs by itself'],
     [{ propagate: 'x-a', claim: 'sub' }, 'request', 'must not have `claim`'],
-    [{ propagate: 'Vary', as: 'ETag' }, 'response', 'may be forwarded'],
+    [{ propagate: 'Vary', as: 'ETag' }, 'response', '`ETag`, which the gateway decides'],
   ] as const)('refuses %j for a %s', (fields, direction, fault) => {
     expect(readHeaderRule(fields, direction)).toEqual({ fault: expect.stringContaining(fault) });
   });

@@ -2,6 +2,7 @@
 import { mayForward, mayRead, mayRemove, mayReturn } from '../headers/header-names.ts';
 import { readHeaderPattern } from '../headers/header-patterns.ts';
 import type { HeaderRule } from '../headers/header-rules.ts';
+import { type HeaderUse, describeHeaderFault } from './describe-header-fault.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
 
 /** Whether a rule is for requests to subgraphs or for their responses. */
@@ -22,6 +23,7 @@ const OPTIONS: Readonly<Record<(typeof ACTIONS)[number], readonly RuleKey[]>> = 
   insert: ['value', 'claim', 'default'],
   remove: [],
 };
+const MAY: Readonly<Record<HeaderUse, (name: string) => boolean>> = { forward: mayForward, remove: mayRemove, return: mayReturn };
 /** The name of a claim, or a path of names. */
 const CLAIM = /^[\x21-\x7e]{1,200}$/;
 
@@ -35,9 +37,11 @@ export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>
   if (fields[action]?.includes('*') === true) return readPatternRule(fields, { action, direction });
   const [name, as] = [(fields[action] ?? '').toLowerCase(), fields['as']?.toLowerCase()];
   const value = fields['value'] ?? fields['default'];
-  const isAllowed = direction === 'response' ? mayReturn : action === 'remove' ? mayRemove : mayForward;
-  const isNamed = direction === 'response' && as !== undefined ? mayRead(name) : isAllowed(name);
-  if (!isNamed || (as !== undefined && !isAllowed(as))) return { fault: 'must name headers that may be forwarded, inserted or removed' };
+  const use = direction === 'response' ? 'return' : action === 'remove' ? 'remove' : 'forward';
+  const isAllowed = MAY[use];
+  const isNamed = use === 'return' && as !== undefined ? mayRead(name) : isAllowed(name);
+  if (!isNamed) return { fault: describeHeaderFault(fields[action] ?? '', use) };
+  if (as !== undefined && !isAllowed(as)) return { fault: describeHeaderFault(fields['as'] ?? '', use) };
   if (value !== undefined && !isHeaderValue(value)) return { fault: 'must have a value of 1 to 8192 visible ASCII characters' };
   if (action === 'remove') return { rule: { kind: 'remove', name } };
   if (action === 'propagate') return { rule: { kind: 'propagate', name, as: as ?? name, fallback: value } };

@@ -200,6 +200,7 @@ class ValueReader {
     const substituted = substitute(value, this.#environment);
     if ('fault' in substituted) return substituted;
     const { text, hasVariables } = substituted;
+    if (text === '') return { text };
     // A quoted number is a fault. A number that a variable inserted is always in a string.
     if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: describeExpected(form, path, value) };
     return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
@@ -257,7 +258,7 @@ const MERGE_KEY = '<<';
 
 function describeUnknown(key: string, { path }: Place, children: SectionNode['children']): string {
   if (key === MERGE_KEY) return 'is unknown: mappings cannot be merged. Write the settings out, or use an alias for each value';
-  return `is unknown${(path === '' ? findOtherGateway(key) : undefined) ?? suggest(key, children.keys())}`;
+  return `is unknown${findOtherGateway(join(path, key)) ?? suggest(key, children.keys())}`;
 }
 
 /** Returns a key as it can be printed: what is invisible, such as a no-break space, would not explain anything. */

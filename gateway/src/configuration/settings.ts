@@ -24,6 +24,7 @@ import { parseRecordedNames } from '../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+import { describeHeaderFault } from './describe-header-fault.ts';
 import { parseHiveTarget } from './parse-hive-target.ts';
 import { parseTokenSources } from './parse-token-sources.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
@@ -44,7 +45,7 @@ const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.
 
 /** Reads the names of headers, which have no case. */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name);
-const headerNames = () => setting.list(mayForward, 'must be names of headers that may be forwarded').default([]);
+const headerNames = () => setting.list(mayForward, (name) => describeHeaderFault(name, 'forward')).default([]);
 
 function isStage(item: string): item is CoprocessorStage {
   return (COPROCESSOR_STAGES as readonly string[]).includes(item);

@@ -1,4 +1,4 @@
-/** Writes the configuration file of `trestle-gateway init`: every setting with its meaning and default, as comments. */
+/** Writes the configuration file of `trestle-gateway init`: every setting with its meaning and default, nearly all as comments. */
 import { stringify } from 'yaml';
 import type { ConfigurationNode, SectionNode, SettingNode } from './setting-tree.ts';
 import { describeDefault } from './describe.ts';

@@ -17,6 +17,16 @@ const NEVER_RETURNED: ReadonlySet<string> = new Set([
   ...['x-request-id', 'idempotent-replayed'],
 ]);
 
+/** Returns whether a string is the name of a header. */
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}
+
+/** Returns whether a header belongs to one message or one connection, so that no setting may name it. */
+export function isOfMessage(name: string): boolean {
+  return OF_MESSAGE.includes(name.toLowerCase());
+}
+
 /** Returns whether a request header may be forwarded. */
 export function mayForward(name: string): boolean {
   return TOKEN.test(name) && !NEVER_FORWARDED.has(name.toLowerCase());

@@ -16,6 +16,16 @@ it('reports what a document breaks of the specification', () => {
   ]);
 });
 
+it('suggests no name of the schema when introspection is off', () => {
+  const enums = buildSchema('type Query { node(id: ID, in: In): Node } type Node { id: ID } enum In { HERE }');
+  const limits = { ...DEFAULT_LIMITS, hasIntrospection: false };
+  const document = parse('query ($a: Nod) { nodes node(ids: 1, in: HER) { idd ... on Nod { id } } }');
+  const messages = validateOperations(document, { schema: enums, limits, maxErrors: 20 }).map(({ message }) => message);
+  expect(messages).toContain('Cannot query field "nodes" on type "Query".');
+  expect(messages).toContain('Value "HER" does not exist in "In" enum.');
+  expect(messages.join()).not.toContain('Did you mean');
+});
+
 it.each([
   ['exceeds a limit', repeat(20, (i) => `a${String(i)}: node { id }`), 'Root field count 21 exceeds the limit of 20.'],
   [

@@ -17,5 +17,6 @@ export function validateOperations(document: DocumentNode, { schema, limits, max
   const exceeded = validate(schema, document, [limitOperations(limits)], { maxErrors });
   if (exceeded.length > 0) return exceeded;
   if (hasTooManyFieldPairs(document)) return [new GraphQLError(TOO_MANY_FIELD_PAIRS)];
-  return validate(schema, document, specifiedRules, { maxErrors });
+  // Suggestions name types and fields, so guesses would read the schema that introspection does not show.
+  return validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: !limits.hasIntrospection });
 }

@@ -37,6 +37,8 @@ const ETAG = /^[\x21-\x7e]{1,1024}$/;
 
 export interface ExchangeOptions extends SourceLimits {
   readonly statuses: readonly number[];
+  /** What other statuses mean, for the message. */
+  readonly meanings?: Readonly<Record<number, string>>;
   readonly signal: AbortSignal;
 }
 
@@ -128,11 +130,12 @@ function readLocation(from: URL, location: string | undefined): URL {
   return to;
 }
 
-async function receive(response: Dispatcher.ResponseData, { statuses, maxBytes }: ExchangeOptions): Promise<SourceResponse> {
+async function receive(response: Dispatcher.ResponseData, { statuses, meanings, maxBytes }: ExchangeOptions): Promise<SourceResponse> {
   const { statusCode: status } = response;
   if (!statuses.includes(status)) {
     const seconds = Number(headerOf(response, 'retry-after') ?? NaN);
-    throw new SourceError(`responded with the status ${String(status)}`, { minDelayMs: readDelay(seconds) });
+    const meaning = meanings?.[status] === undefined ? '' : `: ${meanings[status]}`;
+    throw new SourceError(`responded with the status ${String(status)}${meaning}`, { minDelayMs: readDelay(seconds) });
   }
   const etag = headerOf(response, 'etag');
   const known = etag !== undefined && ETAG.test(etag) ? etag : undefined;

@@ -43,13 +43,16 @@ export function createRegistrySource({ url, environment, contract, token, public
       throw new Error(`is another launch than release ${String(release)} was`);
     accepted = artifact;
   };
+  const meanings = {
+    404: `there is no environment \`${environment}\` with a release${contract === undefined ? '' : `, or it has no contract \`${contract}\``}`,
+  };
   const read = async (signal: AbortSignal): Promise<Reading> => {
     const condition = etag;
     const conditions = condition === undefined ? {} : { 'if-none-match': condition, prefer: `wait=${String(WAIT_SECONDS)}` };
     const timeoutMs = limits.timeoutMs + (condition === undefined ? 0 : WAIT_SECONDS * 1000);
     const headers = { authorization: `Bearer ${token}` };
     const sent = { url: address, method: 'GET', headers, conditions, maxRedirects: 0 } as const;
-    const response = await exchange(sent, { ...limits, timeoutMs, statuses: [200, 304], signal });
+    const response = await exchange(sent, { ...limits, timeoutMs, statuses: [200, 304], meanings, signal });
     if (response.status === 304) {
       if (condition === undefined) throw new SourceError(`${place}: responded with 304 to a request without a condition`);
       return { sdl: undefined };

@@ -59,6 +59,15 @@ describe('setting.list', () => {
   it('reads strings that are separated by commas or white space', () => {
     expect(list.parse(' a, b\tc,')).toEqual(['a', 'b', 'c']);
     expect(findFault(list, 'a,bad')).toBe('has a bad item');
+    expect(
+      findFault(
+        setting.list(
+          (item) => item.length > 1,
+          (item) => `has \`${item}\``,
+        ),
+        'aa,b,c',
+      ),
+    ).toBe('has `b`');
   });
 });
 

@@ -70,13 +70,17 @@ export const setting = {
   string: () => z.string().register(forms, { kind: 'string' }),
   /** Reads the path of a file, which need not exist. */
   path: () => z.string().register(forms, { kind: 'path' }),
-  /** Reads strings that are separated by commas or white space. Each item that `check` returns false for is reported with `message`. */
-  list: (check: (item: string) => boolean = () => true, message = 'has an invalid item') =>
-    z
-      .string()
-      .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
-      .refine((items) => items.every(check), { message })
-      .register(forms, { kind: 'list' }),
+  /**
+   * Reads strings that are separated by commas or white space. The first item that `check` returns false for is reported with `message`, which may
+   * be made of the item.
+   */
+  list: (check: (item: string) => boolean = () => true, message: string | ((item: string) => string) = 'has an invalid item') =>
+    setting.parsed((text) => {
+      const items = text.split(/[\s,]+/).filter((item) => item !== '');
+      const wrong = items.find((item) => !check(item));
+      if (wrong !== undefined) throw new Error(typeof message === 'string' ? message : message(wrong));
+      return items;
+    }, 'list'),
   /**
    * Reads a string, with the form `list` a list, or with `map` percent-encoded pairs `name=value`. Returns what `parse` returns for it, and reports the
    * message of an Error that `parse` throws.

@@ -4,7 +4,8 @@
 import { composeServices } from '@apollo/composition';
 import { ROUTER_SUPPORTED_SUPERGRAPH_FEATURES, Supergraph } from '@apollo/federation-internals';
 import { composeServices as composeByGuild } from '@theguild/federation-composition';
-import { type DocumentNode, GraphQLError, Source, buildSchema, lexicographicSortSchema, parse, printSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, Source, parse, printSchema } from 'graphql';
+import { findDifference } from './compare-api.ts';
 import { type GraphFault, type Severity, faultAtNodes, faultOfError } from './faults.ts';
 
 /** Describes one subgraph for composition. */
@@ -129,7 +130,7 @@ function compareWithGuild(first: ReturnType<typeof composeByApollo>, services: S
   }
   if (!first.ok) return [];
   if (second.publicSdl === undefined) return [{ kind: 'only-guild-refuses', message: shorten(second.message) }];
-  const difference = findDifference(first.apiSdl, second.publicSdl);
+  const difference = findDifference({ apollo: first.apiSdl, guild: second.publicSdl });
   return difference === undefined ? [] : [{ kind: 'api-schemas-differ', message: shorten(difference) }];
 }
 
@@ -141,22 +142,6 @@ function composeSecond(services: Service[]): { publicSdl: string } | { publicSdl
   } catch (error) {
     return { message: error instanceof Error ? error.message : String(error) };
   }
-}
-
-/** Returns the first lines in which two schemas differ when they are sorted, or undefined. */
-function findDifference(apollo: string, guild: string): string | undefined {
-  const [left, right] = [apollo, guild].map((sdl) => sortedLines(sdl)) as [string[], string[]];
-  const index = left.findIndex((line, at) => line !== right[at]);
-  if (index < 0 && left.length === right.length) return undefined;
-  const at = index < 0 ? left.length : index;
-  return `@apollo/composition has "${left[at] ?? ''}" where @theguild/federation-composition has "${right[at] ?? ''}".`;
-}
-
-/** Descriptions are left out: the composers choose differently among those of several subgraphs. */
-function sortedLines(sdl: string): string[] {
-  const withoutDescriptions = sdl.replaceAll(/"""[\s\S]*?"""/gu, '');
-  const sorted = printSchema(lexicographicSortSchema(buildSchema(withoutDescriptions, { assumeValidSDL: true })));
-  return sorted.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
 
 function shorten(message: string): string {

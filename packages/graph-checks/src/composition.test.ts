@@ -11,6 +11,16 @@ function toSubgraphs(...sdls: string[]) {
   return sdls.map((sdl, index) => ({ name: `s${index}`, url: `http://s${index}.example`, sdl: `${HEAD}${sdl}` }));
 }
 
+/** The recipe of docs/gateway/caching.md. */
+const toCached = (scope: string) => `extend schema
+  @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@composeDirective"])
+  @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"])
+  @composeDirective(name: "@cacheControl")
+enum ${scope} { PUBLIC PRIVATE }
+directive @cacheControl(maxAge: Int, scope: ${scope}, inheritMaxAge: Boolean) on FIELD_DEFINITION | OBJECT | INTERFACE | UNION
+"The root." type Query { "A product." product: Product }
+"A product." type Product @key(fields: "id") @cacheControl(maxAge: 30) { "Its id." id: ID! }`;
+
 describe('composeGraph', () => {
   test('returns the supergraph, its public schema and the hints of the composer', () => {
     const composition = composeGraph(
@@ -32,6 +42,15 @@ describe('composeGraph', () => {
     const [subgraph] = toSubgraphs('type Query { a: Int }') as [ReturnType<typeof toSubgraphs>[0]];
     expect(composeGraph([subgraph, subgraph])).toMatchObject({ ok: false, errors: [{ code: 'DUPLICATE_SUBGRAPH' }] });
   });
+
+  test.each(['cacheControl__Scope', 'CacheControlScope'])(
+    'returns no disagreement about a composed directive with the enum %s',
+    (scope) => {
+      const composition = composeGraph([{ name: 'products', url: '', sdl: toCached(scope) }]);
+      expect(composition).toMatchObject({ ok: true, disagreements: [] });
+      expect(composition.ok && composition.supergraphSdl).toContain('directive @cacheControl');
+    },
+  );
 
   test.each([
     ['only-guild-refuses', ['type Query { a: Int } enum E { A A }'], /can only be defined once/u],
@@ -63,6 +82,12 @@ describe('lintSdl', () => {
       'naming-convention 13:36 warning',
       'require-deprecation-reason 13:47 error',
     ]);
+  });
+
+  test('ignores what belongs to a linked feature, and no other name with two underscores', () => {
+    expect(lintSdl('products', toCached('cacheControl__Scope'))).toEqual([]);
+    const other = toCached('cacheControl__Scope').replaceAll('cacheControl__Scope', 'other__Scope');
+    expect(lintSdl('products', other)).toContainEqual(expect.objectContaining({ message: 'Name "other__Scope" is not in PascalCase.' }));
   });
 
   test('switches rules off, and reports a syntax error alone', () => {

@@ -5,6 +5,7 @@
 import {
   type ASTNode,
   type ConstDirectiveNode,
+  type DefinitionNode,
   type DirectiveDefinitionNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
@@ -20,6 +21,7 @@ import {
   isTypeExtensionNode,
   parse,
 } from 'graphql';
+import { readArgument } from './contract-directives.ts';
 import { type GraphFault, faultAtNodes, faultOfError } from './faults.ts';
 
 /** The rules, by the names of graphql-eslint. */
@@ -41,6 +43,8 @@ const CAMEL_CASE = /^[a-z][A-Za-z0-9]*$/u;
 const UPPER_CASE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/u;
 const ROOT_TYPES = new Set(['Query', 'Mutation', 'Subscription']);
 const EXTERNAL = 'external';
+/** The name of a linked feature stands before its version. */
+const FEATURE_URL = /\/([^/]+)(?:\/v\d+\.\d+)?\/?$/u;
 
 type Report = (rule: LintRule, node: ASTNode, message: string) => void;
 type Described = TypeDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode | DirectiveDefinitionNode;
@@ -55,7 +59,10 @@ export function lintSdl(name: string, sdl: string, rules: LintRules = DEFAULT_LI
     faults.push(faultAtNodes({ code: rule, message, severity: setting === 'error' ? 'error' : 'warning' }, [node]));
   };
   try {
-    for (const definition of parse(new Source(sdl, name), { maxTokens: 2_000_000 }).definitions) {
+    const { definitions } = parse(new Source(sdl, name), { maxTokens: 2_000_000 });
+    const features = listFeatures(definitions);
+    for (const definition of definitions) {
+      if (isOfFeature(definition, features)) continue;
       if (isTypeDefinitionNode(definition) || isTypeExtensionNode(definition)) lintType(definition, report);
       else if (definition.kind === Kind.DIRECTIVE_DEFINITION)
         for (const each of definition.arguments ?? []) lintName(each.name, CAMEL_CASE, report);
@@ -64,6 +71,20 @@ export function lintSdl(name: string, sdl: string, rules: LintRules = DEFAULT_LI
     return [faultOfError(error as GraphQLError, 'GRAPHQL_PARSE_FAILED')];
   }
   return faults;
+}
+
+/** Returns the names of the features that the schema links, by `as` or the end of their URLs. */
+function listFeatures(definitions: readonly DefinitionNode[]): Set<string> {
+  const schemas = definitions.filter((each) => each.kind === Kind.SCHEMA_DEFINITION || each.kind === Kind.SCHEMA_EXTENSION);
+  const links = schemas.flatMap(({ directives }) => directives ?? []).filter(({ name }) => name.value === 'link');
+  return new Set(links.flatMap((link) => readArgument(link, 'as') ?? FEATURE_URL.exec(readArgument(link, 'url') ?? '')?.[1] ?? []));
+}
+
+/** The names of what belongs to a feature begin with its own (link specification), and their form is that of the feature. */
+function isOfFeature(definition: DefinitionNode, features: ReadonlySet<string>): boolean {
+  const name = 'name' in definition ? definition.name.value : '';
+  const end = name.indexOf('__');
+  return end > 0 && features.has(name.slice(0, end));
 }
 
 function lintType(type: TypeDefinitionNode | TypeExtensionNode, report: Report): void {

@@ -8,6 +8,11 @@ describe('parseOrigins', () => {
     expect(parseOrigins(text)).toEqual(text.split(/[ ,]/));
   });
 
+  it('returns origins of native applications and of extensions of browsers', () => {
+    const text = `capacitor://localhost ionic://localhost:8100 app://localhost chrome-extension://${'a'.repeat(32)}`;
+    expect(parseOrigins(text)).toEqual(text.split(' '));
+  });
+
   it.each([
     'https://app.example.com/',
     'app.example.com',
@@ -16,8 +21,25 @@ describe('parseOrigins', () => {
     'https://app.*',
     'ftp://*.example.com',
     'https://*.Example.com',
-  ])('refuses %s', (text) => {
-    expect(() => parseOrigins(text)).toThrow('must be origins such as https://app.example.com, or patterns');
+    'ftp://example.com',
+    'file://localhost',
+    'data://x',
+    'javascript://x',
+    'file:///',
+    'capacitor://*',
+    'capacitor://localhost/',
+    'capacitor://',
+    'Capacitor://localhost',
+    'HTTPS://app.example.com',
+    'https://app.example.com:443',
+  ])('refuses %s, and names it', (text) => {
+    const message = 'must be origins such as https://app.example.com, or patterns such as https://*.example.com, without a path or a slash';
+    expect(() => parseOrigins(`https://a.example.com,${text}`)).toThrow(message);
+    expect(() => parseOrigins(`https://a.example.com,${text}`)).toThrow(`; \`${text}\` is neither`);
+  });
+
+  it('never names a password', () => {
+    expect(() => parseOrigins('https://user:hunter2@example.com')).not.toThrow('hunter2');
   });
 
   it('refuses `*`, and says what to write', () => {
@@ -52,6 +74,25 @@ describe('an origin of a list', () => {
   ])('is no other: %j', (origin) => {
     expect(list.has(origin)).toBe(false);
   });
+});
+
+describe('CORS of a native application', () => {
+  const cors = createCors({ origins: ['capacitor://localhost', 'chrome-extension://abc'], methods: ['POST'] });
+  const headersFor = (origin: string) => cors.headersFor({ headers: { origin } });
+
+  it.each(['capacitor://localhost', 'chrome-extension://abc'])('names its origin and answers its preflight requests: %s', (origin) => {
+    const headers = headersFor(origin);
+    expect(headers[headers.indexOf('access-control-allow-origin') + 1]).toBe(origin);
+    const preflight = { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } };
+    expect(cors.answerPreflight(preflight)).toMatchObject({ isAllowed: true });
+  });
+
+  it.each(['capacitor://localhost:1', 'ionic://localhost', 'capacitor://localhost.evil.example', 'chrome-extension://ABC', 'null'])(
+    'has no headers for %s',
+    (origin) => {
+      expect(headersFor(origin)).toEqual(['vary', 'Origin']);
+    },
+  );
 });
 
 describe('CORS with patterns', () => {
