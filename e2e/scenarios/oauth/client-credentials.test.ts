@@ -84,7 +84,9 @@ describe('client credentials', () => {
   });
 
   it('give the token all scopes of the client when the request names none', async () => {
-    const { body } = await system.post('/oauth/token', { grant_type: 'client_credentials' }, machine);
+    const { body, headers } = await system.post('/oauth/token', { grant_type: 'client_credentials' }, machine);
+    // RFC 6749 §5.1.
+    expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
     expect(body['scope']).toBe('users:read orders:read');
   });
 

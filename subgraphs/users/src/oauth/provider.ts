@@ -43,7 +43,11 @@ export function createProvider(options: ProviderOptions): Provider {
     await next();
     const ctx = context as unknown as Context;
     if (ctx.status === 200 && ctx.oidc?.route === 'token') setAccessToken(ctx, accessTokens);
-    if (ctx.oidc?.route === 'token') correctGrantError(ctx);
+    if (ctx.oidc?.route === 'token') {
+      // Beside `Cache-Control` (RFC 6749 §5.1).
+      ctx.set({ pragma: 'no-cache' });
+      correctGrantError(ctx);
+    }
     if (ctx.status === 200 && ctx.oidc?.route === 'device_authorization')
       Object.assign(ctx.body as object, { interval: POLL_INTERVAL_SECONDS });
     if (ctx.oidc?.route === 'discovery') describeModes(ctx);
