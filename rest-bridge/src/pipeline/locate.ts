@@ -60,7 +60,8 @@ export const UNVERSIONED: ResponseHeaders = { 'api-version': String(DEFAULT_VERS
 
 function toSearch(query: string): URLSearchParams {
   if (!isUtf8(query)) throw fail('VALIDATION_ERROR', 'The query string is not valid UTF-8.');
-  return new URLSearchParams(query);
+  // URLSearchParams would drop a first `?`, which belongs to the name of the parameter (RFC 3986 §3.4).
+  return new URLSearchParams(query.startsWith('?') ? `&${query}` : query);
 }
 
 /**
