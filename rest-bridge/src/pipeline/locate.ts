@@ -29,15 +29,17 @@ export function locate(versions: Versions, { url = '/', headers }: Pick<Incoming
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
   const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));
   const [versionPrefix = '', api = '', digits] = PREFIX.exec(pathname) ?? [];
+  // `/api/users` is the unversioned path `/users`.
+  const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
+  const place = { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length) };
   const version = selectVersion(versions, {
     path: digits,
     header: headers['api-version'] as string | undefined,
     accept: headers.accept,
     query: search.get('version'),
+    fallback: versions.defaultAt(place),
   });
-  // `/api/users` is the unversioned path `/users`.
-  const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
-  return { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length), search, version };
+  return { ...place, search, version };
 }
 
 /**
