@@ -147,7 +147,7 @@ export function toResponses(route: Route, components: Components, schema: JsonSc
     success,
     ...followed,
     ...('operation' in route && route.mayCreate ? [['201', toSuccess(route, components, { schema, status: 201 })] as const] : []),
-    ...(isRead ? [['206', toPartial(route)] as const, ['304', reference('responses', 'NotModified')] as const] : []),
+    ...(isRead ? [['206', toPartial(route, schema)] as const, ['304', reference('responses', 'NotModified')] as const] : []),
     ...errors,
   ]);
 }
@@ -199,22 +199,22 @@ function alternativesOf(route: Route): readonly string[] {
   return 'operation' in route ? (route.alternatives ?? []).map(({ type }) => type) : [];
 }
 
-/** Returns the response 206, by reference where the only media type is JSON. */
-function toPartial(route: Route): JsonSchema {
+/**
+ * Returns the response 206: one range has the media type of the whole. A range of JSON has its schema, and several ranges are left out there: generated
+ * clients take the union of all successes for the type of the result, although only a request with `Range` gets a 206.
+ */
+function toPartial(route: Route, schema: JsonSchema | undefined): JsonSchema {
   const types = [...typesOf(route), ...alternativesOf(route)];
-  return types.join() === 'application/json' ? reference('responses', 'Partial') : partialOf(types);
-}
-
-const BYTES: JsonSchema = { type: 'string', format: 'binary' };
-
-/** One range has the media type of the whole. */
-function partialOf(types: readonly string[]): JsonSchema {
+  const isJson = types.includes('application/json');
+  const media = (type: string) => ({ schema: type === 'application/json' && schema ? schema : BYTES });
   return {
     description: 'The requested range. Several ranges are sent as `multipart/byteranges`.',
     headers: toHeaders({ ETag: 'ETag', 'Content-Range': 'ContentRange', 'Accept-Ranges': 'AcceptRanges' }),
-    content: Object.fromEntries([...types, 'multipart/byteranges'].map((type) => [type, { schema: BYTES }])),
+    content: Object.fromEntries([...types, ...(isJson ? [] : ['multipart/byteranges'])].map((type) => [type, media(type)])),
   };
 }
+
+const BYTES: JsonSchema = { type: 'string', format: 'binary' };
 
 function toMedia(type: string, schema: JsonSchema, components: Components): JsonSchema {
   if (schema['format'] === 'binary') return { schema };
@@ -223,7 +223,6 @@ function toMedia(type: string, schema: JsonSchema, components: Components): Json
 
 /** The responses in place of 200 to a request with `Range` or conditions. */
 export const READ_RESPONSES: Readonly<Record<string, JsonSchema>> = {
-  Partial: partialOf(['application/json']),
   NotModified: {
     description: 'The representation has not changed.',
     headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified' }),
