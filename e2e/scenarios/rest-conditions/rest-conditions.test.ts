@@ -20,6 +20,14 @@ const patch = (headers: Record<string, string>, body: unknown = { bio: 'x' }, to
   stack.call('PATCH', `/v1/users/${ada.id}`, { token, headers, body });
 const past = new Date(0).toUTCString();
 const future = new Date(Date.now() + 86_400_000).toUTCString();
+/** Places an order of a new product. */
+async function order() {
+  const [product] = await stack.sql<{ id: number }>(
+    'orders',
+    `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 100, 'EUR', 10) RETURNING id`,
+  );
+  return stack.call('POST', '/v1/orders', { token: ada.token, body: { productId: product?.id, qty: 1 } });
+}
 
 describe('a conditional read', () => {
   it('answers 304 with the validators and caching headers of the 200, and without content headers', async () => {
@@ -46,6 +54,15 @@ describe('a conditional read', () => {
 
   it('sends no Last-Modified when the representation includes other resources', async () => {
     expect((await stack.call('GET', `/v1/users/${ada.id}?include=posts`)).headers.get('last-modified')).toBeNull();
+  });
+
+  it('sends the invoice of an order that was paid since If-Modified-Since', async () => {
+    const { id } = (await order()).body as { id: string };
+    const read = (headers: Record<string, string> = {}) => stack.call('GET', `/v1/orders/${id}/invoice`, { token: ada.token, headers });
+    expect((await read()).body).toMatchObject({ isPaid: false });
+    await stack.sql('orders', `UPDATE orders SET status = 'PAID' WHERE id = '${id}'`);
+    const paid = await read({ 'if-modified-since': future });
+    expect([paid.status, paid.body, paid.headers.get('last-modified')]).toMatchObject([200, { isPaid: true }, null]);
   });
 
   it('sends Cache-Control: public only to anonymous callers', async () => {
@@ -102,16 +119,12 @@ describe('a conditional write', () => {
   });
 
   it('evaluates the condition of an action against its order', async () => {
-    const [product] = await stack.sql<{ id: number }>(
-      'orders',
-      `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 100, 'EUR', 10) RETURNING id`,
-    );
-    const order = await stack.call('POST', '/v1/orders', { token: ada.token, body: { productId: product?.id, qty: 1 } });
-    const { id } = order.body as { id: string };
+    const placed = await order();
+    const { id } = placed.body as { id: string };
     const cancel = (headers: Record<string, string>) => stack.call('POST', `/v1/orders/${id}/cancel`, { token: ada.token, headers });
     expect((await cancel({ 'if-match': '"v7-x"' })).status).toBe(412);
     expect((await cancel({ 'if-unmodified-since': past })).status).toBe(412);
-    expect((await cancel({ 'if-match': tagOf(order) })).status).toBe(200);
+    expect((await cancel({ 'if-match': tagOf(placed) })).status).toBe(200);
   });
 });
 

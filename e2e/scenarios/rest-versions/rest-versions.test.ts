@@ -117,11 +117,11 @@ describe('version 2', () => {
 });
 
 describe('a deprecated version', () => {
-  const withDates = async (dates: object) => {
+  const withDates = async (dates: object, settings: Record<string, string> = {}) => {
     const file = join(home, `${String(Math.random()).slice(2)}.json`);
     await writeFile(file, JSON.stringify({ '1': dates }));
-    const { url } = await stack.startBridge({ API_VERSIONS_FILE: file });
-    return (path: string) => request(`${url}${path}`, { method: 'GET' });
+    const { url } = await stack.startBridge({ API_VERSIONS_FILE: file, ...settings });
+    return (path: string, options: Parameters<typeof request>[1] = { method: 'GET' }) => request(`${url}${path}`, options);
   };
 
   it('sends Deprecation, Sunset and Link with each of its responses, and other versions do not', async () => {
@@ -143,6 +143,30 @@ describe('a deprecated version', () => {
     // RFC 8615: well-known paths have no version.
     const keys = await ask('/.well-known/jwks.json');
     expect([keys.status, keys.headers.get('deprecation')]).toEqual([200, null]);
+  });
+
+  it('leaves the index and the documents without a version after the sunset, for the next one', async () => {
+    const ask = await withDates({ deprecatedAt: '2025-01-01T00:00:00Z', sunsetAt: '2026-01-01T00:00:00Z' });
+    for (const path of ['/', '/docs', '/openapi.json', '/asyncapi.json', '/api/openapi.json']) {
+      const { status, headers } = await ask(path);
+      expect([path, status, headers.get('api-version'), headers.get('deprecation')]).toEqual([path, 200, '2', null]);
+    }
+    expect((await ask('/openapi.json')).body).toMatchObject({ info: { version: '2.0.0' } });
+    for (const path of ['/v1', '/v1/docs', '/docs?version=1']) expect([path, (await ask(path)).status]).toEqual([path, 410]);
+  });
+
+  it('answers preflight requests after the sunset, and lets pages of listed origins read the 410', async () => {
+    const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'PATCH' };
+    const ask = await withDates(
+      { deprecatedAt: '2025-01-01T00:00:00Z', sunsetAt: '2026-01-01T00:00:00Z' },
+      { CORS_ORIGINS: headers.origin },
+    );
+    const preflight = await ask('/v1/users/usr_x', { method: 'OPTIONS', headers });
+    const gone = await ask('/v1/users/usr_x', { method: 'GET', headers });
+    expect([preflight, gone].map((reply) => [reply.status, reply.headers.get('access-control-allow-origin')])).toEqual([
+      [204, headers.origin],
+      [410, headers.origin],
+    ]);
   });
 
   it('with an invalid API_VERSIONS_FILE prevents the start of the bridge', async () => {

@@ -24,6 +24,7 @@ describe('a delivery', () => {
       source: '/content',
       subject: 'pst_1',
       data: { version: 1 },
+      time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/),
     });
     expect(arrival && verifies(secret, arrival)).toBe(true);
     expect(arrival && verifies(`whsec_${Buffer.alloc(32).toString('base64')}`, arrival)).toBe(false);

@@ -39,6 +39,23 @@ describe.each([1, 2])('the OpenAPI document of version %i', (version) => {
     expect(known.sort()).toEqual(all.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
+  it('names the media types of each 206: those of the 200, and several ranges of what is no JSON', () => {
+    const { paths, components } = create(version);
+    interface Response {
+      readonly content?: object;
+      readonly $ref?: string;
+    }
+    const follow = (response: Response) => components['responses']?.[response.$ref?.split('/').at(-1) ?? ''] ?? response;
+    const typesOf = (response: Response = {}) => Object.keys(follow(response).content ?? {});
+    const reads = Object.entries(paths).flatMap(([path, { get }]) => (get?.responses['206'] ? [[path, get.responses] as const] : []));
+    expect(reads.length).toBeGreaterThan(20);
+    for (const [path, { '200': whole, '206': partial }] of reads) {
+      const types = typesOf(whole).filter((type) => type !== 'text/event-stream');
+      const isJson = types.includes('application/json');
+      expect([path, typesOf(partial)]).toEqual([path, [...types, ...(isJson ? [] : ['multipart/byteranges'])]]);
+    }
+  });
+
   it('differs from the released document only by additions', () => {
     expect(findBreakingChanges(released(version) as Record<string, unknown>, plain(create(version)))).toEqual([]);
   });

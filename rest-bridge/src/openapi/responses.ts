@@ -99,67 +99,6 @@ export function toErrorResponses(): Record<string, JsonSchema> {
   );
 }
 
-const faults: JsonSchema = {
-  type: 'array',
-  items: { type: 'object', properties: { field: string, message: string }, required: ['field', 'message'] },
-};
-const code: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
-
-/** The members of RATE_LIMIT_EXCEEDED (spec §7.1). */
-const rateLimit: JsonSchema = {
-  retryAfter: { type: 'integer', description: 'Seconds after which the request can be accepted. On rate limiting only.' },
-  limit: { type: 'integer', description: 'Requests per minute, or failed logins before a delay. On rate limiting only.' },
-  remaining: { type: 'integer', description: 'Requests that are left. On rate limiting only.' },
-  resetAt: { type: 'string', format: 'date-time', description: 'When the request can be accepted. On rate limiting only.' },
-};
-
-/** The member of UNAUTHORIZED for a login that needs a second factor. */
-const secondFactor: JsonSchema = {
-  type: 'object',
-  description: 'What completes the login of an account with a second factor, at `POST /auth/login/second-factor`. On such logins only.',
-  properties: {
-    challenge: { type: 'string', description: 'Identifies the login, once.' },
-    expiresIn: { type: 'integer', description: 'Lifetime of the challenge in seconds.' },
-    methods: { type: 'array', items: { type: 'string', enum: ['totp', 'passkey', 'recovery_code'] } },
-    passkey: {
-      type: 'object',
-      description: 'For an account with passkeys: the argument of `PublicKeyCredential.parseRequestOptionsFromJSON()`.',
-    },
-  },
-  required: ['challenge', 'expiresIn', 'methods'],
-};
-
-/** The schemas of error responses. */
-export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
-  Error: {
-    type: 'object',
-    properties: {
-      error: {
-        type: 'object',
-        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' }, ...rateLimit, secondFactor },
-        required: ['code', 'message', 'requestId'],
-      },
-    },
-    required: ['error'],
-  },
-  Problem: {
-    type: 'object',
-    description: 'An error as problem details (RFC 9457), for clients that accept nothing else.',
-    properties: {
-      type: string,
-      title: string,
-      status: { type: 'integer' },
-      detail: string,
-      code,
-      details: faults,
-      requestId: { type: 'string', format: 'uuid' },
-      ...rateLimit,
-      secondFactor,
-    },
-    required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
-  },
-};
-
 /** Returns the error codes that a route can answer. */
 export function errorsOf(route: Route): ErrorCode[] {
   const always: ErrorCode[] = [
@@ -208,7 +147,7 @@ export function toResponses(route: Route, components: Components, schema: JsonSc
     success,
     ...followed,
     ...('operation' in route && route.mayCreate ? [['201', toSuccess(route, components, { schema, status: 201 })] as const] : []),
-    ...(isRead ? [['206', reference('responses', 'Partial')] as const, ['304', reference('responses', 'NotModified')] as const] : []),
+    ...(isRead ? [['206', toPartial(route, schema)] as const, ['304', reference('responses', 'NotModified')] as const] : []),
     ...errors,
   ]);
 }
@@ -240,13 +179,12 @@ function toSuccess(route: Route, components: Components, { schema, status = rout
     ...((status === 201 || status === 202 || status === 307) && { Location: 'Location' }),
     ...(route.method === 'POST' && { 'Idempotent-Replayed': 'Replayed' }),
   });
-  const alternatives = 'operation' in route ? (route.alternatives ?? []) : [];
   const types = typesOf(route);
   const headers: JsonSchema = { ...shared, ...Object.fromEntries<JsonSchema>(own) };
   const content = schema && {
     ...Object.fromEntries(types.map((type) => [type, toMedia(type, schema, components)])),
     ...('operation' in route && route.stream && { [EVENT_STREAM_TYPE]: { schema: string } }),
-    ...Object.fromEntries(alternatives.map(({ type }) => [type, { schema: { type: 'string', format: 'binary' } }])),
+    ...Object.fromEntries(alternativesOf(route).map((type) => [type, { schema: BYTES }])),
   };
   return { description: description ?? DESCRIPTIONS[String(status)] ?? 'Success.', headers, ...(content && { content }) };
 }
@@ -256,6 +194,28 @@ function typesOf({ success, ...route }: Route): readonly string[] {
   return 'operation' in route || route.types.length === 0 ? ['application/json'] : route.types;
 }
 
+/** Returns the media types in which a route also sends its resource. */
+function alternativesOf(route: Route): readonly string[] {
+  return 'operation' in route ? (route.alternatives ?? []).map(({ type }) => type) : [];
+}
+
+/**
+ * Returns the response 206: one range has the media type of the whole. A range of JSON has its schema, and several ranges are left out there: generated
+ * clients take the union of all successes for the type of the result, although only a request with `Range` gets a 206.
+ */
+function toPartial(route: Route, schema: JsonSchema | undefined): JsonSchema {
+  const types = [...typesOf(route), ...alternativesOf(route)];
+  const isJson = types.includes('application/json');
+  const media = (type: string) => ({ schema: type === 'application/json' && schema ? schema : BYTES });
+  return {
+    description: 'The requested range. Several ranges are sent as `multipart/byteranges`.',
+    headers: toHeaders({ ETag: 'ETag', 'Content-Range': 'ContentRange', 'Accept-Ranges': 'AcceptRanges' }),
+    content: Object.fromEntries([...types, ...(isJson ? [] : ['multipart/byteranges'])].map((type) => [type, media(type)])),
+  };
+}
+
+const BYTES: JsonSchema = { type: 'string', format: 'binary' };
+
 function toMedia(type: string, schema: JsonSchema, components: Components): JsonSchema {
   if (schema['format'] === 'binary') return { schema };
   return type.startsWith('text/') ? { schema: string } : { schema, example: exampleOf(schema, components) };
@@ -263,10 +223,6 @@ function toMedia(type: string, schema: JsonSchema, components: Components): Json
 
 /** The responses in place of 200 to a request with `Range` or conditions. */
 export const READ_RESPONSES: Readonly<Record<string, JsonSchema>> = {
-  Partial: {
-    description: 'The requested range. Several ranges are sent as `multipart/byteranges`.',
-    headers: toHeaders({ ETag: 'ETag', 'Content-Range': 'ContentRange', 'Accept-Ranges': 'AcceptRanges' }),
-  },
   NotModified: {
     description: 'The representation has not changed.',
     headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified' }),

@@ -13,7 +13,7 @@ export const STATE_SELECTION = { fields: [], include: [] };
 /**
  * Returns the versions that the write may find; undefined accepts any. Up to 100 versions of `If-Match` are compared by the write's SQL
  * statement alone. Any other condition is evaluated by reading the resource first; the write then expects the version that was read, so that a
- * change in between fails in SQL. Throws NOT_FOUND or GONE when the resource to read does not exist.
+ * change in between fails in SQL. Throws NOT_FOUND or GONE when the resource to read does not exist; for DELETE always NOT_FOUND (contract §2).
  */
 export async function check(
   gateway: GatewayClient,
@@ -59,7 +59,10 @@ async function readState(gateway: GatewayClient, admitted: AdmittedRequest<Compi
     const { _version, _changedAt } = value as { _version: number; _changedAt?: string };
     return { version: _version, changedAt: _changedAt };
   } catch (error) {
-    if (route.mayCreate && error instanceof Fault && error.code === 'NOT_FOUND') return { version: 0, changedAt: undefined };
+    if (!(error instanceof Fault)) throw error;
+    if (route.mayCreate && error.code === 'NOT_FOUND') return { version: 0, changedAt: undefined };
+    // As the write itself answers when it has no condition.
+    if (route.method === 'DELETE' && error.code === 'GONE') throw fail('NOT_FOUND', 'The resource does not exist.');
     throw error;
   }
 }

@@ -16,6 +16,15 @@ describe('locate', () => {
     expect(locate(versions, { url, headers: {} }).path).toBe(path);
   });
 
+  it.each([
+    ['/users?limit=1', ['limit']],
+    ['/users??limit=1', ['?limit']],
+    ['/users??', ['?']],
+    ['/users?', []],
+  ])('returns the names of parameters as they are: %s has %j', (url, names) => {
+    expect([...locate(versions, { url, headers: {} }).search.keys()]).toEqual(names);
+  });
+
   it('refuses a query string that is not UTF-8', () => {
     expect(() => locate(versions, { url: '/users?name=%ff', headers: {} })).toThrow('The query string is not valid UTF-8.');
   });

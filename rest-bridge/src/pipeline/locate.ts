@@ -29,15 +29,17 @@ export function locate(versions: Versions, { url = '/', headers }: Pick<Incoming
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
   const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));
   const [versionPrefix = '', api = '', digits] = PREFIX.exec(pathname) ?? [];
+  // `/api/users` is the unversioned path `/users`.
+  const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
+  const place = { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length) };
   const version = selectVersion(versions, {
     path: digits,
     header: headers['api-version'] as string | undefined,
     accept: headers.accept,
     query: search.get('version'),
+    fallback: versions.defaultAt(place),
   });
-  // `/api/users` is the unversioned path `/users`.
-  const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
-  return { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length), search, version };
+  return { ...place, search, version };
 }
 
 /**
@@ -60,7 +62,8 @@ export const UNVERSIONED: ResponseHeaders = { 'api-version': String(DEFAULT_VERS
 
 function toSearch(query: string): URLSearchParams {
   if (!isUtf8(query)) throw fail('VALIDATION_ERROR', 'The query string is not valid UTF-8.');
-  return new URLSearchParams(query);
+  // URLSearchParams would drop a first `?`, which belongs to the name of the parameter (RFC 3986 §3.4).
+  return new URLSearchParams(query.startsWith('?') ? `&${query}` : query);
 }
 
 /**

@@ -77,7 +77,7 @@ function toParsedRequest(
   // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
   const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
   const { variables, paging } = result;
-  faults.push(...query.faults());
+  faults.push(...query.faults(faults));
   if (faults.length > 0) {
     const isNamed = (name: string) => faults.some(({ field }) => field === name);
     rejectRequest(

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isMultipart, readBoundary } from '@trestle/multipart/boundary';
-import { readParts } from '@trestle/multipart/read-head';
+import { isLastDelimiter, readParts } from '@trestle/multipart/read-head';
 import { toEnd, toFileStart, toHead } from '@trestle/multipart/write-request';
-import { type FieldFault, fail } from '@trestle/schema/errors';
+import { Fault, type FieldFault, fail } from '@trestle/schema/errors';
 import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import type { Parameters } from '../query/parameters.ts';
@@ -38,19 +38,31 @@ export async function readUpload(
   if (Number(length) > maxBytes + (isForm ? OVERHEAD_BYTES : 0))
     throw fail('PAYLOAD_TOO_LARGE', `The file exceeds the limit of ${String(maxBytes)} bytes.`);
   const named = query.take('title');
-  if (isForm) return readForm(request, type);
+  if (isForm) return readForm(request, type, faults);
   if (named === undefined) faults.push({ field: 'title', message: 'is required: send it as a query parameter' });
   const boundary = `trestle-${randomUUID()}`;
   const files = toFiles(request, { boundary, before: toFileStart('file', type), after: toEnd(boundary) });
   return { title: named ?? '', files };
 }
 
-/** The parts behind the title are passed on as they are. */
-async function readForm(request: IncomingMessage, type: string): Promise<ReadUpload> {
+/** The parts behind the title are passed on as they are: the subgraph that stores the file checks them. */
+async function readForm(request: IncomingMessage, type: string, faults: FieldFault[]): Promise<ReadUpload> {
   const boundary = readBoundary(type);
   if (boundary === undefined) throw fail('VALIDATION_ERROR', 'The content type multipart/form-data must have a valid boundary.');
-  const [title = ''] = await readParts(request, boundary, ['title']);
+  const title = await readTitle(request, boundary);
+  if (await isLastDelimiter(request)) faults.push({ field: 'file', message: 'is required: send it as the part behind `title`' });
   return { title, files: toFiles(request, { boundary, before: '', after: '' }) };
+}
+
+async function readTitle(request: IncomingMessage, boundary: string): Promise<string> {
+  try {
+    const [title = ''] = await readParts(request, boundary, ['title']);
+    return title;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'VALIDATION_ERROR') throw error;
+    const details = [{ field: 'title', message: 'is required: the form must begin with it' }];
+    throw fail('VALIDATION_ERROR', error.message, { details, cause: error });
+  }
 }
 
 interface Framing {

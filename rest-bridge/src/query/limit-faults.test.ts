@@ -35,6 +35,9 @@ describe('createLimitCheck', () => {
     ['CreatePaymentInput', { amount: 0 }, [{ field: 'amount', message: 'must be at least 1' }]],
     ['CreatePostInput', { tags: Array<string>(21).fill('a') }, [{ field: 'tags', message: 'must have at most 20 items, not 21' }]],
     ['CreatePostInput', { tags: ['a', ''] }, [{ field: 'tags', message: 'item must have 1 to 50 characters' }]],
+    ['CreateWebhookInput', { types: [] }, [{ field: 'types', message: 'must have 1 to 50 items' }]],
+    ['UpdateWebhookInput', { types: ['*'] }, []],
+    ['UpdateWebhookInput', { types: Array<string>(51).fill('*') }, [{ field: 'types', message: 'must have 1 to 50 items' }]],
   ])('finds in %s %j the faults %j', (input, values, faults) => {
     expect(find(input, values)).toEqual(faults);
   });

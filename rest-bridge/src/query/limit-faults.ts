@@ -37,7 +37,11 @@ function numberFaultOf(number: number, { minimum: min = -Infinity, maximum: max 
   return max === Infinity ? `must be at least ${String(min)}` : `must be ${String(min)} to ${String(max)}`;
 }
 
-function itemsFaultOf(items: readonly unknown[], { maxItems: max = Infinity, items: limits }: Limits): string | undefined {
+function itemsFaultOf(
+  items: readonly unknown[],
+  { minItems: min = 0, maxItems: max = Infinity, items: limits }: Limits,
+): string | undefined {
+  if (min > 0 && (items.length < min || items.length > max)) return `must have ${String(min)} to ${String(max)} items`;
   if (items.length > max) return `must have at most ${String(max)} items, not ${String(items.length)}`;
   for (const item of limits ? items : []) {
     const fault = faultOf(item, limits ?? {});

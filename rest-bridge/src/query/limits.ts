@@ -8,6 +8,7 @@ export interface Limits {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly format?: string;
   readonly items?: Limits & { readonly type: string };
@@ -18,6 +19,7 @@ const QTY = { minimum: 1, maximum: 1000 };
 const COUNT = { minimum: 0 };
 const EMAIL = { format: 'email' };
 const PASSWORD = { format: 'password' };
+const EVENT_TYPES = { minItems: 1, maxItems: 50 };
 const TAGS = { maxItems: 20, items: { type: 'string', minLength: 1, maxLength: 50 } };
 
 /** Limits by schema coordinate. `e2e/scenarios/rest-documents` compares each with the running system. */
@@ -48,6 +50,8 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'UpdateProductInput.price': COUNT,
   'UpdateProductInput.stock': COUNT,
   'CreatePaymentInput.amount': { minimum: 1 },
+  'CreateWebhookInput.types': EVENT_TYPES,
+  'UpdateWebhookInput.types': EVENT_TYPES,
   'CreatePostInput.tags': TAGS,
   'UpdatePostInput.tags': TAGS,
 };

@@ -12,8 +12,11 @@ export interface Parameters {
   takeList(name: string): readonly string[] | undefined;
   /** Returns whether the parameter is present, without removing it. */
   has(name: string): boolean;
-  /** Returns a fault for each parameter that is unknown, repeated although it is not a list, or contains U+0000, which PostgreSQL cannot store. */
-  faults(): readonly FieldFault[];
+  /**
+   * Returns a fault for each parameter that is unknown, repeated although it is not a list, or contains U+0000, which PostgreSQL cannot store. The last
+   * is left out for a parameter with another fault, here or in `found`.
+   */
+  faults(found?: readonly FieldFault[]): readonly FieldFault[];
 }
 
 /** No list parameter has more known names. */
@@ -28,8 +31,9 @@ export function createParameters(search: URLSearchParams): Parameters {
   if (search.size === 0) return NONE;
   const left = new Map<string, string[]>();
   const faults: FieldFault[] = [];
+  const withNul = new Set<string>();
   for (const [name, value] of search) {
-    if (value.includes('\0')) faults.push({ field: name, message: 'must not contain the character U+0000' });
+    if (value.includes('\0')) withNul.add(name);
     const values = left.get(name);
     if (values) values.push(value);
     else left.set(name, [value]);
@@ -51,6 +55,13 @@ export function createParameters(search: URLSearchParams): Parameters {
       return items.length > 0 ? items.slice(0, MAX_ITEMS) : undefined;
     },
     has: (name) => left.has(name),
-    faults: () => [...faults, ...Array.from(left.keys(), (name) => ({ field: name, message: 'is not a known query parameter' }))],
+    faults(found = NO_FAULTS) {
+      const unknown = Array.from(left.keys(), (name) => ({ field: name, message: 'is not a known query parameter' }));
+      const own = [...faults, ...unknown];
+      if (withNul.size === 0) return own;
+      const named = new Set([...found, ...own].map(({ field }) => field));
+      const rest = [...withNul].filter((name) => !named.has(name));
+      return [...rest.map((name) => ({ field: name, message: 'must not contain the character U+0000' })), ...own];
+    },
   };
 }

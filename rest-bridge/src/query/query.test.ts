@@ -51,6 +51,17 @@ describe('parseText', () => {
   });
 });
 
+describe('the fault of an integer', () => {
+  it.each([
+    ['2147483648', 'must be an integer from -2147483648 to 2147483647'],
+    ['99999999999', 'must be an integer from -2147483648 to 2147483647'],
+    ['-'.padEnd(5000, '9'), 'must be an integer from -2147483648 to 2147483647'],
+    ['1.5', 'must be an integer'],
+  ])('says of %.20s that it %s', (text, fault) => {
+    expect(parseText(GraphQLInt, text)).toEqual({ fault });
+  });
+});
+
 describe('parseJsonValue', () => {
   it('accepts only JSON values of the GraphQL type, and null only for nullable types', () => {
     expect(parseJsonValue(GraphQLInt, '5')).toHaveProperty('fault');
@@ -138,6 +149,14 @@ describe('Parameters.faults', () => {
     parameters.take('cursor');
     parameters.take('q');
     expect(parameters.faults().map(({ field }) => field)).toEqual(['cursor', 'q']);
+  });
+
+  it('returns no second fault for a value with U+0000', () => {
+    const parameters = createParameters(new URLSearchParams('q=%00&q=%00&x=%00&cursor=%00'));
+    parameters.take('q');
+    parameters.take('cursor');
+    const found = [{ field: 'cursor', message: 'must be a string' }];
+    expect(parameters.faults(found).map(({ field }) => field)).toEqual(['q', 'x']);
   });
 
   it('returns a fault for each parameter that is unknown or repeated', () => {

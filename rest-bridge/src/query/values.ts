@@ -17,6 +17,8 @@ export type ParsedValue = { readonly value: unknown } | { readonly fault: string
 /** Starts with year 1: ISO 8601 has a year 0, PostgreSQL does not. */
 const TIMESTAMP = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const INT_LIMIT = 2 ** 31;
+const MAX_INT_CHARACTERS = String(-INT_LIMIT).length;
+const BEYOND_INT = `must be an integer from ${String(-INT_LIMIT)} to ${String(INT_LIMIT - 1)}`;
 
 /** Parses a query parameter: `true`, `42`, `2026-01-31T12:00:00Z`, an enum value in lower case, or a comma-separated list. */
 export function parseText(type: GraphQLInputType, text: string): ParsedValue {
@@ -27,7 +29,8 @@ export function parseText(type: GraphQLInputType, text: string): ParsedValue {
   }
   switch (nullable.name) {
     case 'Int':
-      return /^-?\d{1,10}$/.test(text) ? parseInt32(Number(text)) : { fault: 'must be an integer' };
+      if (!/^-?\d+$/.test(text)) return { fault: 'must be an integer' };
+      return text.length > MAX_INT_CHARACTERS ? { fault: BEYOND_INT } : parseInt32(Number(text));
     case 'Boolean':
       return text === 'true' || text === 'false' ? { value: text === 'true' } : { fault: 'must be true or false' };
     default:
@@ -92,7 +95,7 @@ function parseObject(type: GraphQLInputObjectType, value: unknown): ParsedValue 
 
 function parseInt32(value: number): ParsedValue {
   if (!Number.isInteger(value)) return { fault: 'must be an integer' };
-  return value >= -INT_LIMIT && value < INT_LIMIT ? { value } : { fault: 'must be a 32-bit integer' };
+  return value >= -INT_LIMIT && value < INT_LIMIT ? { value } : { fault: BEYOND_INT };
 }
 
 /** Rejects dates such as 30 February, which `Date` would move to the next month. */

@@ -1,5 +1,5 @@
 /** REST resources of jobs, events and webhooks. */
-import { type Resource, accountReference, lowerCase, plain } from './resource.ts';
+import { type Resource, accountReference, foreign, lowerCase, plain } from './resource.ts';
 
 /** Jobs. */
 export const JOB: Resource = {
@@ -76,9 +76,8 @@ export const WEBHOOK: Resource = {
   fields: {
     ...plain('id', 'name', 'url', 'types', 'isEnabled'),
     disabledReason: lowerCase('disabledReason'),
-    // Deliveries do not change `updatedAt`.
-    failingSince: { select: 'failingSince', isForeign: true },
-    previousSecretExpiresAt: { select: 'previousSecretExpiresAt' },
+    // Neither deliveries nor the end of a previous secret change `updatedAt`.
+    ...foreign('failingSince', 'previousSecretExpiresAt'),
     user: accountReference('user'),
     ...plain('createdAt', 'updatedAt', 'version'),
   },

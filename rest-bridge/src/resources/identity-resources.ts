@@ -1,5 +1,5 @@
 /** REST resources of credentials: sessions, API keys, second factors, OAuth authorizations, and the audit trail. */
-import { type Resource, accountReference, lowerCase, plain } from './resource.ts';
+import { type Resource, accountReference, foreign, lowerCase, plain } from './resource.ts';
 
 /** API keys, without their secrets. */
 export const API_KEY: Resource = {
@@ -7,7 +7,7 @@ export const API_KEY: Resource = {
   fields: {
     ...plain('id', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt'),
     // A use does not change `updatedAt`.
-    lastUsedAt: { select: 'lastUsedAt', isForeign: true },
+    ...foreign('lastUsedAt'),
     successorId: { select: 'successorId' },
     user: accountReference('user'),
     ...plain('createdAt', 'updatedAt', 'version'),

@@ -62,6 +62,11 @@ export function plain<const Names extends readonly string[]>(...names: Names): R
   return Object.fromEntries(names.map((name) => [name, { select: name }])) as Record<Names[number], FieldView>;
 }
 
+/** Returns fields that are represented as they are, and whose values change while `updatedAt` of the resource does not. */
+export function foreign<const Names extends readonly string[]>(...names: Names): Record<Names[number], FieldView> {
+  return Object.fromEntries(names.map((name) => [name, { select: name, isForeign: true }])) as Record<Names[number], FieldView>;
+}
+
 /** Returns an enum field, represented in lower case (spec §2.6). */
 export function lowerCase(name: string): FieldView {
   return { select: name, toValue: (value) => (typeof value === 'string' ? value.toLowerCase() : value) };

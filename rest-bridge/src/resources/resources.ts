@@ -2,7 +2,7 @@
  * The REST resources of accounts, orders and content in version 1 (spec §2.6). What the specification leaves open follows the fields of the
  * GraphQL schema. Resources of credentials, files, jobs and events are in the files beside this one.
  */
-import { type FieldView, type Resource, accountReference, lowerCase, plain } from './resource.ts';
+import { type FieldView, type Resource, accountReference, foreign, lowerCase, plain } from './resource.ts';
 
 /** The ids of products are integers (contract §2). */
 const productId: FieldView = { select: 'id', toValue: Number, schema: { type: 'integer', description: 'The id of the product.' } };
@@ -13,7 +13,9 @@ export const USER: Resource = {
   fields: {
     ...plain('id', 'email', 'name', 'bio', 'age'),
     role: lowerCase('role'),
-    ...plain('isActive', 'hasOrders'),
+    ...plain('isActive'),
+    // Orders are those of another subgraph.
+    ...foreign('hasOrders'),
     // On request only: they are null for most callers, and an error then says so.
     plan: lowerCase('plan'),
     ...plain('requestsPerMinute', 'createdAt', 'updatedAt', 'version'),
@@ -98,7 +100,12 @@ export const PAYMENT: Resource = {
 /** Invoices. */
 export const INVOICE: Resource = {
   type: 'Invoice',
-  fields: plain('id', 'number', 'total', 'currency', 'isPaid', 'createdAt', 'updatedAt', 'version'),
+  fields: {
+    ...plain('id', 'number', 'total', 'currency'),
+    // It follows from the status of the order.
+    ...foreign('isPaid'),
+    ...plain('createdAt', 'updatedAt', 'version'),
+  },
   defaultFields: ['id', 'number', 'total', 'currency', 'isPaid', 'createdAt', 'updatedAt'],
   include: {},
   isVersioned: true,
@@ -145,6 +152,7 @@ export const POST: Resource = {
     authorId: {
       select: 'author { id }',
       toValue: (author) => (author as { id: string } | null)?.id ?? null,
+      isForeign: true,
       schema: { type: ['string', 'null'], description: 'The id of the author; null after the account was deleted.' },
     },
     ...plain('createdAt', 'updatedAt', 'version'),

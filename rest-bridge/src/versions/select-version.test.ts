@@ -3,7 +3,8 @@ import { selectVersion } from './select-version.ts';
 import { createVersions } from './versions.ts';
 
 const versions = createVersions(new Map());
-const select = (accept: string | undefined, path?: string) => selectVersion(versions, { path, header: undefined, accept, query: null });
+const select = (accept: string | undefined, path?: string) =>
+  selectVersion(versions, { path, header: undefined, accept, query: null, fallback: 1 });
 const vendor = (version: number) => `application/vnd.trestle.v${String(version)}+json`;
 
 describe('the version in Accept', () => {

@@ -1,7 +1,7 @@
 /** Selects the API version of a request by its four selectors (spec §9.1–§9.3, contract §4). No I/O. */
 import { fail } from '@trestle/schema/errors';
 import { toMediaRanges } from '@trestle/service/messages/accept';
-import { DEFAULT_VERSION, type Versions } from './versions.ts';
+import type { Versions } from './versions.ts';
 
 /** The parts of a request that can name a version. */
 export interface VersionSelectors {
@@ -12,6 +12,8 @@ export interface VersionSelectors {
   readonly accept: string | undefined;
   /** `?version=`. */
   readonly query: string | null;
+  /** The version without selectors. */
+  readonly fallback: number;
 }
 
 const VENDOR = /vnd\.trestle/i;
@@ -20,20 +22,20 @@ const NUMBER = /^\d{1,9}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Returns the version that all selectors agree on; version 1 without selectors. Throws for a version that does not exist: NOT_FOUND in
+ * Returns the version that all selectors agree on; `fallback` without selectors. Throws for a version that does not exist: NOT_FOUND in
  * a path, NOT_ACCEPTABLE in `Accept`, VALIDATION_ERROR elsewhere. Throws VALIDATION_ERROR when two selectors disagree.
  */
-export function selectVersion(versions: Versions, { path, header, accept, query }: VersionSelectors): number {
+export function selectVersion(versions: Versions, { path, header, accept, query, fallback }: VersionSelectors): number {
   // Most requests name their version in the path only.
   if (header === undefined && query === null && (accept === undefined || !VENDOR.test(accept)))
-    return parsePath(versions, path) ?? DEFAULT_VERSION;
+    return parsePath(versions, path) ?? fallback;
   const selected = [parsePath(versions, path), parseHeader(versions, header), parseAccept(versions, accept), parseQuery(versions, query)];
   const distinct = [...new Set(selected.filter((version) => version !== undefined))];
   if (distinct.length > 1) {
     const names = distinct.sort((a, b) => a - b).join(' and ');
     throw fail('VALIDATION_ERROR', `Path, API-Version, Accept and ?version= select different API versions: ${names}. Select one.`);
   }
-  return distinct[0] ?? DEFAULT_VERSION;
+  return distinct[0] ?? fallback;
 }
 
 function parsePath({ known }: Versions, digits: string | undefined): number | undefined {

@@ -21,3 +21,29 @@ describe('statusOf', () => {
     expect(status).toEqual({ retired: undefined, headers: {} });
   });
 });
+
+describe('the index and the documents without a version', () => {
+  const retired = (versions: readonly number[]) => {
+    const all = createVersions(new Map(versions.map((version) => [version, lifecycle])), () => Date.parse('2026-06-01'));
+    return (api: string, path: string) => {
+      const place = { api, prefix: api, path };
+      const version = all.defaultAt(place);
+      return [version, all.statusOf(version, place).retired === undefined];
+    };
+  };
+
+  it.each(['/', '/docs', '/docs/', '/openapi.json', '/asyncapi.json'])('remain after the retirement of versions: %s', (path) => {
+    expect([retired([])('', path), retired([1])('', path), retired([1, 2])('', path)]).toEqual([
+      [1, true],
+      [2, true],
+      [2, true],
+    ]);
+    expect(retired([1])('/api', path)).toEqual([2, true]);
+  });
+
+  it('are the only paths without a version that remain', () => {
+    expect(retired([1])('', '/users')).toEqual([1, false]);
+    expect(versions.statusOf(1, { api: '', prefix: '/v1', path: '/docs' }).retired).toContain('retired');
+    expect(versions.statusOf(1, { api: '', prefix: '', path: '/docs' }).retired).toContain('retired');
+  });
+});

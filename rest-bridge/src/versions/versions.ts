@@ -29,13 +29,18 @@ export interface Versions {
   /** Returns the newest version released on or before the date `YYYY-MM-DD`; undefined before the first release (spec §9.3). */
   at(date: string): number | undefined;
   /**
+   * Returns the version of a request that selects none: version 1. For the index and the documents without a version in their path it is the oldest that
+   * is not retired, or else the newest, so that they remain after a retirement.
+   */
+  defaultAt(place: RequestPlace): number;
+  /**
    * Returns the status of a version for a request target. `api` (`/api` or empty) and `path`, as the client wrote them, form the link to the
    * successor. A path below `/.well-known/` belongs to no version unless its prefix names one (RFC 8615 §3).
    */
   statusOf(version: number, place: RequestPlace): VersionStatus;
 }
 
-/** The version of a request that names none. */
+/** The version of a request that names none, and of responses that belong to none. */
 export const DEFAULT_VERSION = 1;
 
 /** The headers of a version that is not deprecated. */
@@ -46,17 +51,21 @@ const CURRENT: VersionStatus = { retired: undefined, headers: NO_HEADERS };
 /** Creates the versions of the changelog with the life cycles of `API_VERSIONS_FILE`. */
 export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: () => number = Date.now): Versions {
   const known = CHANGELOG.map(({ version }) => version);
+  const isRetired = (version: number) => now() >= (lifecycles.get(version)?.sunsetAt.getTime() ?? Infinity);
+  const described = () => known.find((version) => !isRetired(version)) ?? Math.max(...known);
   return {
     known,
     at: (date) => CHANGELOG.findLast(({ releasedOn }) => releasedOn <= date)?.version,
+    defaultAt: (place) => (isDescription(place) ? described() : DEFAULT_VERSION),
     statusOf(version, { api, prefix, path }) {
       if (prefix === '' && path.startsWith(WELL_KNOWN)) return CURRENT;
       const lifecycle = lifecycles.get(version);
       if (!lifecycle || now() < lifecycle.deprecatedAt.getTime()) return CURRENT;
       const { sunsetAt } = lifecycle;
+      const isShown = isDescription({ api, prefix, path }) && version === described();
       const successor = known.find((other) => other > version);
       return {
-        retired: now() >= sunsetAt.getTime() ? toRetiredMessage({ version, sunsetAt, successor }) : undefined,
+        retired: isRetired(version) && !isShown ? toRetiredMessage({ version, sunsetAt, successor }) : undefined,
         headers: {
           deprecation: 'true',
           sunset: sunsetAt.toUTCString(),
@@ -65,6 +74,13 @@ export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: 
       };
     },
   };
+}
+
+/** What describes the API, without a version in its path (contract §4). */
+const DESCRIPTIONS: ReadonlySet<string> = new Set(['', '/docs', '/openapi.json', '/asyncapi.json']);
+
+function isDescription({ api, prefix, path }: RequestPlace): boolean {
+  return prefix === api && DESCRIPTIONS.has(path.endsWith('/') ? path.slice(0, -1) : path);
 }
 
 interface Retirement {

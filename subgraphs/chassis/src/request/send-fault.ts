@@ -6,10 +6,10 @@ import { endBeforeBody } from '@trestle/service/http1/streamed-body';
 /** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
 export function sendFault(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
-  { code, message }: Fault,
+  { code, message, details }: Fault,
   requestId: string,
 ): void {
-  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }] });
   response.writeHead(ERRORS[code].status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

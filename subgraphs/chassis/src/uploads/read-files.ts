@@ -6,7 +6,7 @@ import type { FileStore } from '@trestle/files/file-store';
 import type { Log } from '@trestle/log';
 import { readBoundary } from '@trestle/multipart/boundary';
 import { MAX_FILES, type Operations, parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
-import { fail } from '@trestle/schema/errors';
+import { type FieldFault, fail } from '@trestle/schema/errors';
 import { UploadedFile } from './uploaded-file.ts';
 
 /** Where the files of a subgraph are stored. */
@@ -28,6 +28,8 @@ export interface ReceivedOperations {
 
 /** As for JSON: the gateway adds what it has found so far to the client's own parameters. */
 const MAX_OPERATIONS_BYTES = 8 * 1024 * 1024;
+/** The parts that are no files. */
+const FIELDS: readonly string[] = ['operations', 'map'];
 const MAX_NAME_BYTES = 100;
 const HEAD_BYTES = 4100;
 
@@ -65,7 +67,11 @@ class Reading {
     const files = new Map<string, UploadedFile>();
     for (const [name, storing] of this.#stored) files.set(name, await storing);
     const missing = [...map.keys()].filter((name) => !files.has(name));
-    if (missing.length > 0) throw malformed(`lacks the files ${missing.join(', ')} of its \`map\``);
+    if (missing.length > 0)
+      throw invalid(
+        `lacks the files ${missing.join(', ')}`,
+        missing.map((field) => ({ field, message: 'is required' })),
+      );
     placeFiles(operations, map, (name) => files.get(name) as UploadedFile);
     return { operations, files: [...files.values()] };
   }
@@ -88,9 +94,10 @@ class Reading {
       limits: {
         fieldNameSize: MAX_NAME_BYTES,
         fieldSize: MAX_OPERATIONS_BYTES,
-        fields: 2,
+        // One more than there may be, so that its name is known.
+        fields: FIELDS.length + 1,
         files: MAX_FILES,
-        parts: MAX_FILES + 2,
+        parts: MAX_FILES + FIELDS.length + 1,
         headerPairs: 20,
       },
     });
@@ -100,8 +107,12 @@ class Reading {
         reject(error instanceof Error ? error : new Error('The request failed'));
       };
       parser.on('field', (...[name, value, , isTruncated]) => {
-        if (isTruncated) stop(fail('PAYLOAD_TOO_LARGE', `\`${name}\` exceeds the limit of ${String(MAX_OPERATIONS_BYTES)} bytes.`));
-        this.#fields.set(name, value);
+        try {
+          if (isTruncated) throw fail('PAYLOAD_TOO_LARGE', `\`${name}\` exceeds the limit of ${String(MAX_OPERATIONS_BYTES)} bytes.`);
+          this.#addField(name, value);
+        } catch (error) {
+          stop(error);
+        }
       });
       parser.on('file', (name, content) => {
         // The parser reports a part that is cut off on itself too. The end of a write that was stopped is an error here, of which `#receive` has the reason.
@@ -132,10 +143,19 @@ class Reading {
       content.resume();
       return;
     }
-    if (this.#stored.has(name)) throw malformed(`has the file ${name} twice`);
+    if (this.#stored.has(name)) throw invalid(`has the file ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
     const storing = this.#store(content);
     this.#stored.set(name, storing);
     storing.catch(stop);
+  }
+
+  /** Throws VALIDATION_ERROR for a part without a file that is not expected. */
+  #addField(name: string, value: string): void {
+    if (this.#fields.has(name)) throw invalid(`has the part ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
+    if (FIELDS.includes(name)) this.#fields.set(name, value);
+    else if (this.#mapOf().has(name))
+      throw invalid(`has no file in the part ${name}`, [{ field: name, message: 'must be a file: its part has a file name' }]);
+    else throw invalid(`has the unknown part ${name}`, [{ field: name, message: 'is unknown' }]);
   }
 
   async #store(content: Readable): Promise<UploadedFile> {
@@ -157,6 +177,11 @@ class Reading {
   #mapOf(): ReadonlyMap<string, readonly string[]> {
     return (this.#map ??= parseMap(this.#fields.get('map') ?? ''));
   }
+}
+
+/** Returns the error of parts that clients can name. */
+function invalid(reason: string, details: readonly FieldFault[]): Error {
+  return fail('VALIDATION_ERROR', `The multipart request ${reason}.`, { details });
 }
 
 function malformed(reason: string): Error {

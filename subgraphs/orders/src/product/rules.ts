@@ -77,5 +77,6 @@ function checkDescription(description: string | null): FieldFault[] {
 }
 
 function checkCount(count: number | null, field: string): FieldFault[] {
-  return count !== null && count >= 0 ? [] : [{ field, message: 'must be at least 0' }];
+  if (count === null) return [{ field, message: 'must not be null' }];
+  return count >= 0 ? [] : [{ field, message: 'must be at least 0' }];
 }

@@ -1,6 +1,7 @@
 /** Events as readers of the journal see them, and who may learn of which (contract §3). Pure: no database, no clock. */
 import type { Caller } from '@trestle/identity';
 import { type ClientPosition, formatClientPosition, parseClientPosition } from '@trestle/chassis/events/client-position';
+import { formatDateTime } from '@trestle/chassis/values/date-time';
 import { type Audience, isEventTypeFilter } from '@trestle/schema/event-types';
 import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 
@@ -99,7 +100,7 @@ export function toCloudEvent({ id, type, source, subject, time, data }: Omit<Eve
     source: toSource(source),
     type,
     ...(subject !== null && { subject }),
-    time: time.toISOString(),
+    time: formatDateTime(time),
     datacontenttype: 'application/json',
     data,
   };

@@ -1,0 +1,80 @@
+/** Faulty forms with files by REST: `details` name what is wrong (spec §7.2). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
+import { sendForm, toWebm } from '../../stack/multipart.ts';
+import type { Account } from '../../stack/stack.ts';
+
+let stack: LeasedStack;
+let ada: Account;
+beforeAll(async () => {
+  stack = await leaseStack({ env: SPECIAL_SETTINGS });
+  ada = await stack.createAccount('Ada');
+});
+afterAll(() => stack.stop());
+
+const FILE = new Blob([Uint8Array.from(toWebm(200_000))]);
+type Parts = readonly (readonly [string, string | Blob])[];
+
+describe('POST /v1/videos', () => {
+  it.each<[string, Parts, string]>([
+    ['without title', [['file', FILE]], 'title'],
+    [
+      'with title behind file',
+      [
+        ['file', FILE],
+        ['title', 'Late'],
+      ],
+      'title',
+    ],
+    ['without file', [['title', 'No file']], 'file'],
+    [
+      'with a string as file',
+      [
+        ['title', 'A string'],
+        ['file', 'no file'],
+      ],
+      'file',
+    ],
+    [
+      'with an unknown part before file',
+      [
+        ['title', 'More'],
+        ['note', 'x'],
+        ['file', FILE],
+      ],
+      'note',
+    ],
+    [
+      'with an unknown part behind file',
+      [
+        ['title', 'More'],
+        ['file', FILE],
+        ['note', 'x'],
+      ],
+      'note',
+    ],
+    [
+      'with a second file',
+      [
+        ['title', 'Two'],
+        ['file', FILE],
+        ['file', FILE],
+      ],
+      'file',
+    ],
+    [
+      'with an empty title',
+      [
+        ['title', ''],
+        ['file', FILE],
+      ],
+      'title',
+    ],
+  ])('refuses a form %s, and names the field', async (_, parts, field) => {
+    const form = new FormData();
+    for (const [name, value] of parts) form.append(name, value);
+    const { status, body } = await sendForm(`${stack.rest}/v1/videos`, form, { authorization: `Bearer ${ada.token}` });
+    expect([status, body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR', details: [{ field }] } }]);
+    expect(JSON.stringify(body)).not.toMatch(/graphql|`map`|operations/);
+  });
+});
