@@ -3,7 +3,7 @@ import { print } from 'graphql';
 import { WEBHOOK } from './event-resources.ts';
 import { createProjection } from './projection.ts';
 import type { Resource } from './resource.ts';
-import { INVOICE, INVOICE_DOCUMENT, POST, USER } from './resources.ts';
+import { INVOICE, INVOICE_DOCUMENT, USER } from './resources.ts';
 
 describe('createProjection', () => {
   const select = (resource: Resource, fields?: readonly string[]) =>
@@ -18,7 +18,6 @@ describe('createProjection', () => {
     ['an invoice, which shows whether its order is paid', INVOICE, undefined],
     ['the document of an invoice', INVOICE_DOCUMENT, undefined],
     ['an account with hasOrders', USER, ['hasOrders']],
-    ['a post with the id of its author, which is null after the account was deleted', POST, ['authorId']],
     ['a webhook with the end of its previous secret', WEBHOOK, ['previousSecretExpiresAt']],
   ])('selects no time of the last change for %s', (_, resource, fields) => {
     expect(select(resource, fields)).not.toContain('_changedAt');

@@ -152,7 +152,6 @@ export const POST: Resource = {
     authorId: {
       select: 'author { id }',
       toValue: (author) => (author as { id: string } | null)?.id ?? null,
-      isForeign: true,
       schema: { type: ['string', 'null'], description: 'The id of the author; null after the account was deleted.' },
     },
     ...plain('createdAt', 'updatedAt', 'version'),
