@@ -112,7 +112,10 @@ describe('a credential', () => {
       return Promise.resolve(stream.isOver);
     });
     expect(stream.events.slice(-2)).toEqual([
-      { event: 'next', data: { errors: [expect.objectContaining({ extensions: { code: 'UNAUTHORIZED' } })] } },
+      {
+        event: 'next',
+        data: { errors: [expect.objectContaining({ extensions: { code: 'UNAUTHORIZED', requestId: expect.any(String) } })] },
+      },
       { event: 'complete', data: undefined },
     ]);
     await listening(0);

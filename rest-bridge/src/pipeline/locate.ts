@@ -20,11 +20,11 @@ export function requireUrlLength(url: string): void {
 }
 
 /**
- * Returns the parts of the request target. Throws NOT_FOUND for one that is no path, such as `*`, VALIDATION_ERROR for a query string that is not UTF-8,
+ * Returns the parts of the request target. Throws NOT_FOUND for one that is neither a path nor `*`, VALIDATION_ERROR for a query string that is not UTF-8,
  * and what `selectVersion` throws.
  */
 export function locate(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): LocatedRequest {
-  if (!url.startsWith('/')) throw fail('NOT_FOUND', 'The request target is not a path.');
+  if (!url.startsWith('/') && url !== '*') throw fail('NOT_FOUND', 'The request target is not a path.');
   const mark = url.indexOf('?');
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
   const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));
