@@ -1,11 +1,11 @@
 /** A worker that takes the place of another one, after the configuration file has changed. */
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { Agent, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
+import { postAlone } from '../../stack/own-connection.ts';
 
 const SOURCES = { books: { sdl: 'type Query { title: String }', resolvers: { Query: { title: () => 'Emma' } } } };
 const WORKERS = 2;
@@ -28,20 +28,7 @@ describe('a worker that replaces another one', () => {
 
   /** Returns the statuses of requests with this body, on connections that reach both workers. */
   const post = (body: object) =>
-    Promise.all(
-      Array.from({ length: 2 * WORKERS }, () => {
-        return new Promise<number | undefined>((resolve, reject) => {
-          const options = { method: 'POST', agent: new Agent({ maxSockets: 1 }), headers: { 'content-type': 'application/json' } };
-          const sent = send(federation.url, options, (response) => {
-            response.resume().on('end', () => {
-              resolve(response.statusCode);
-            });
-          });
-          sent.on('error', reject);
-          sent.end(JSON.stringify(body));
-        });
-      }),
-    );
+    Promise.all(Array.from({ length: 2 * WORKERS }, async () => (await postAlone(federation.url, { body })).status));
   const all = (status: number) => Array<number>(2 * WORKERS).fill(status);
   const change = async (text: string) => {
     await writeFile(`${file}.next`, text);

@@ -1,9 +1,9 @@
 /** Two workers that share results of queries in Redis. */
-import { Agent, request as send } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestRedis } from '@trestle/limits/test-redis';
 import { readMetric, until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
+import { postAlone } from '../../stack/own-connection.ts';
 import { LAMPS, state } from '../response-cache/lamps.ts';
 
 const WORKERS = 2;
@@ -26,19 +26,10 @@ const redis = await startTestRedis();
   });
 
   /** Sends a request on a connection of its own: the workers get connections in turn. */
-  const post = (query: string) =>
-    new Promise<{ body: unknown; status: string }>((resolve, reject) => {
-      const options = { method: 'POST', agent: new Agent({ maxSockets: 1 }), headers: { 'content-type': 'application/json' } };
-      const sent = send(federation.url, options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => {
-          resolve({ body: JSON.parse(text) as unknown, status: String(response.headers['cache-status']) });
-        });
-      });
-      sent.on('error', reject);
-      sent.end(JSON.stringify({ query }));
-    });
+  const post = async (query: string) => {
+    const { text, headers } = await postAlone(federation.url, { body: { query } });
+    return { body: JSON.parse(text) as unknown, status: String(headers['cache-status']) };
+  };
 
   it('answer with what the other one has kept, and never with a result that is older than a mutation at the other one', async () => {
     const query = '{ lamp { name price } }';

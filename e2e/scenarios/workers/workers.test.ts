@@ -1,11 +1,11 @@
 /** Several workers of one gateway: what clients and operators notice of them, and what happens when one is killed. */
 import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { Agent, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
+import { postAlone } from '../../stack/own-connection.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
 
@@ -28,7 +28,6 @@ const WORKERS = 2;
 const MAX_SOCKETS = 8;
 /** A worker that ended is replaced in this time, also under load. */
 const REPLACED_MS = 5000;
-const HEADERS = { 'content-type': 'application/json' };
 
 let federation: Federation;
 let folder: string;
@@ -58,19 +57,9 @@ afterAll(async () => {
 const countWorkers = () => readMetric(federation.gateway.url, 'trestle_workers');
 
 /** Sends a request on a connection of its own. */
-function post(query: string, { url = federation.url, headers = {} }: { url?: string; headers?: Record<string, string> } = {}) {
-  return new Promise<{ status: number | undefined; text: string; left: string | undefined }>((resolve, reject) => {
-    const sent = send(url, { method: 'POST', agent: new Agent({ maxSockets: 1 }), headers: { ...HEADERS, ...headers } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => {
-        const left = /;r=(\d+)/.exec(String(response.headers['ratelimit'] ?? ''))?.[1];
-        resolve({ status: response.statusCode, text, left });
-      });
-    });
-    sent.on('error', reject);
-    sent.end(JSON.stringify({ query }));
-  });
+async function post(query: string, { url = federation.url, headers = {} }: { url?: string; headers?: Record<string, string> } = {}) {
+  const { status, text, headers: received } = await postAlone(url, { body: { query }, headers });
+  return { status, text, left: /;r=(\d+)/.exec(String(received['ratelimit'] ?? ''))?.[1] };
 }
 
 async function readChildren(pid: number): Promise<number[]> {
