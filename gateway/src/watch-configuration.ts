@@ -6,7 +6,7 @@ import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
 import { readText } from './configuration/read-text.ts';
 import { graphSettings, sourceHeader } from './configuration/settings.ts';
-import { type FileWatch, watchFile } from './configuration/watch-file.ts';
+import { type FileWatch, type FileWatchOptions, watchFile } from './configuration/watch-file.ts';
 
 export interface ConfigurationWatchOptions {
   /** The settings that the process has started with. */
@@ -36,6 +36,7 @@ export function watchConfigurations({ config, read, graphs, log }: Configuration
     const later = [...findLater(config.env, next.env, true), ...(await applyToGraphs(next))];
     log.setLevel(next.LOG_LEVEL);
     if (later.length > 0) log.warn(`these changes of the configuration take effect at the next start: ${[...new Set(later)].join(', ')}`);
+    policies.follow(findPolicyFiles(next, graphs));
     log.info('applied a changed configuration');
   };
   // Two files may change at once, and a change is applied to all graphs before the next one.
@@ -52,20 +53,43 @@ export function watchConfigurations({ config, read, graphs, log }: Configuration
     // A module stays in the memory of Node.js once it was loaded.
     file === undefined || initial === undefined ? [] : [watchFile(file, { initial, read: readText, load, refuse })],
   );
-  for (const [file, initial] of findPolicyFiles(config, graphs))
-    watches.push(watchFile(file, { initial, read: (path) => readFile(path, 'utf8'), load, refuse }));
+  const policies = createPolicyWatch({ load, refuse });
+  policies.follow(findPolicyFiles(config, graphs));
   return {
     stop: () => {
-      for (const watch of watches) watch.stop();
+      for (const watch of [...watches, policies]) watch.stop();
+    },
+  };
+}
+
+/** Creates the watch of the files of policies, which a change of the configuration may replace by others: `follow` gets those of now, with their text. */
+function createPolicyWatch(options: Pick<FileWatchOptions, 'load' | 'refuse'>) {
+  const watches = new Map<string, FileWatch>();
+  let isStopped = false;
+  const follow = (files: ReadonlyMap<string, string>) => {
+    for (const [file, watch] of watches)
+      if (!files.has(file)) {
+        watch.stop();
+        watches.delete(file);
+      }
+    for (const [file, initial] of files)
+      if (!isStopped && !watches.has(file))
+        watches.set(file, watchFile(file, { ...options, initial, read: (path) => readFile(path, 'utf8') }));
+  };
+  return {
+    follow,
+    stop: () => {
+      isStopped = true;
+      follow(new Map());
     },
   };
 }
 
 /** Returns the files of the policies of those graphs that can apply changed ones, with their text. Graphs may share a file. */
-function findPolicyFiles({ graphs: started }: ProcessConfig, graphs: readonly RunningGraph[]): ReadonlyMap<string, string> {
+function findPolicyFiles(config: ProcessConfig, graphs: readonly RunningGraph[]): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
-  for (const [i, { apply }] of graphs.entries()) {
-    const { env, POLICIES_FILE: policies } = started[i]?.config ?? {};
+  for (const { place, apply } of graphs) {
+    const { env, POLICIES_FILE: policies } = config.graphs.find((graph) => graph.place.name === place.name)?.config ?? {};
     const file = env?.['POLICIES_FILE'];
     if (apply && policies && file !== undefined) files.set(file, policies.source);
   }
