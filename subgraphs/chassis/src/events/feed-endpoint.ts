@@ -1,7 +1,7 @@
 /** Serves the events of a subgraph to the others: `GET /events?after=&limit=&wait=` (ADR 24). Not reachable from the public network. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { followSignal } from '@trestle/http-client/follow-signal';
+import { isBearerKey } from '@trestle/identity/bearer-key';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
 import { type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';
@@ -42,7 +42,7 @@ export function createFeedEndpoint({ feed, key, log }: FeedEndpointOptions): Fee
 
   async function read(request: IncomingMessage, response: ServerResponse): Promise<object> {
     if (request.method !== 'GET') throw fail('METHOD_NOT_ALLOWED', 'Use GET.');
-    if (!isAuthorized(request, key)) throw fail('UNAUTHORIZED', 'The key is missing or wrong.');
+    if (!isBearerKey(request.headers.authorization, key)) throw fail('UNAUTHORIZED', 'The key is missing or wrong.');
     const { after, limit, waitMs } = parseParameters(request.url ?? '');
     if (reads >= MAX_READS)
       throw fail('SERVICE_UNAVAILABLE', `More than ${String(MAX_READS)} reads are waiting. Retry after 1 second.`, {
@@ -79,14 +79,6 @@ export function createFeedEndpoint({ feed, key, log }: FeedEndpointOptions): Fee
       stopping.abort();
     },
   };
-}
-
-function isAuthorized({ headers }: IncomingMessage, key: string): boolean {
-  return timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${key}`));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 function parseParameters(url: string): Parameters {
