@@ -10,6 +10,7 @@ import { createPrimaryWindows } from './primary-windows.ts';
 import { createStartPlanner } from './remote-planner.ts';
 
 const METRICS_TIMEOUT_MS = 5000;
+const CONFIGURATION_TIMEOUT_MS = 3000;
 
 /** What a worker gets from the primary. */
 export interface Primary {
@@ -23,14 +24,21 @@ export interface Primary {
   readonly startPlanner: StartPlanner;
 }
 
-/** Resolves with the configuration files that the primary has accepted. */
-export function receiveConfiguration(): Promise<AcceptedFiles> {
+/**
+ * Resolves with the configuration files that the primary has accepted; with undefined when it does not reply in time, as the primary of another program
+ * that starts workers: the worker then reads the files itself.
+ */
+export function receiveConfiguration(): Promise<AcceptedFiles | undefined> {
   return new Promise((resolve) => {
-    const receive = (message: FromPrimary) => {
-      if (message.kind !== 'configuration') return;
+    const end = (accepted: AcceptedFiles | undefined) => {
+      clearTimeout(timer);
       process.off('message', receive);
-      resolve(message.accepted);
+      resolve(accepted);
     };
+    const receive = (message: FromPrimary) => {
+      if (message.kind === 'configuration') end(message.accepted);
+    };
+    const timer = setTimeout(end, CONFIGURATION_TIMEOUT_MS, undefined);
     process.on('message', receive);
     // A message that the primary sent on its own would be lost before this module is loaded.
     send({ kind: 'read configuration' });
