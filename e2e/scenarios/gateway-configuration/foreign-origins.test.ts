@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 import { QUERY, SOURCES } from './priced-lamps.ts';
 
@@ -20,27 +20,26 @@ describe.each([
     await writeFile(file, `server: { corsOrigins: ['${PAGE}'] }\n${headers}\n`);
     federation = await startFederation(SOURCES, { args: ['--config', file] });
   });
-  afterEach(() => {
-    federation.received.length = 0;
-  });
   afterAll(async () => {
     await federation.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
   const seenWith = async (sent: Record<string, string>) => {
+    federation.received.length = 0;
     expect((await federation.ask(QUERY, {}, { cookie: 'a=1', ...sent })).status).toBe(200);
     return federation.received.map(({ headers: { cookie, origin } }) => [cookie, origin]);
   };
 
+  /** What each of the two subgraphs gets. */
+  const both = (seen: readonly (string | undefined)[]) => [seen, seen];
+
   it('are those of pages whose origin is allowed, and of clients without an origin', async () => {
-    for (const seen of await seenWith({ origin: PAGE })) expect(seen).toEqual(['a=1', PAGE]);
-    federation.received.length = 0;
-    for (const seen of await seenWith({})) expect(seen).toEqual(['a=1', undefined]);
+    expect(await seenWith({ origin: PAGE })).toEqual(both(['a=1', PAGE]));
+    expect(await seenWith({})).toEqual(both(['a=1', undefined]));
   });
 
   it('are left out of requests of other pages', async () => {
-    for (const origin of ['https://evil.example', 'null'])
-      for (const seen of await seenWith({ origin })) expect(seen).toEqual([undefined, undefined]);
+    for (const origin of ['https://evil.example', 'null']) expect(await seenWith({ origin })).toEqual(both([undefined, undefined]));
   });
 });

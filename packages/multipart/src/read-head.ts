@@ -55,7 +55,7 @@ export async function readParts(source: Readable, boundary: string, names: reado
 }
 
 /**
- * Returns whether the delimiter that `source` continues behind is the last one, so that no part follows. Waits for the two bytes that tell it, and leaves
+ * Returns whether the delimiter that `source` continues behind is the last one, so that no part follows. Waits for the two bytes behind it, and leaves
  * them unread. Rejects with VALIDATION_ERROR when `source` ends before, and with its error.
  */
 export async function isLastDelimiter(source: Readable): Promise<boolean> {
