@@ -8,7 +8,7 @@ const are = (...settings: string[]) => `the settings here are ${settings.map((ea
 const areIn = (...sections: string[]) => `the settings here are in ${sections.map((each) => `\`${each}\``).join(' and ')}`;
 const ALWAYS = 'it is always on';
 const CSRF =
-  'POSTs from other sites, and requests by forms, images and links, are always refused; a query by GET from a script is executed, but its page cannot read the result';
+  'POSTs from other sites, and their requests by forms, images and links, are always refused; their scripts can execute queries by GET, and cannot read the results';
 const NOT_BUILT_IN = 'it is not built in';
 const PROBES = 'the settings here are `server.livenessPath` and `server.readinessPath`, besides `/livez` and `/readyz`';
 
