@@ -90,6 +90,16 @@ describe.each(['trestle', 'apollo'])('the engine %s', (engine) => {
     expect((await ask('{ harbours { name depth } }', PERSON)).data).toEqual({ harbours: [{ name: 'Hamburg', depth: 12.5 }] });
   });
 
+  it('refuses a text that has the form of a cache key of what another caller executed', async () => {
+    const query = '{ log depths: harbours { depth } }';
+    expect((await ask(query, PERSON)).status).toBe(200);
+    federation.received.splice(0);
+    const outcomes = ['0', '1', '00', '01', '10', '11'];
+    const texts = outcomes.flatMap((outcome) => [`\0${outcome}\n${query}`, `\0v${outcome}\n${query}`, `\0v${outcome}\n\0t${query}`]);
+    for (const text of [...texts, `\x01${query}`, `\0d${query}`]) expect([text, (await ask(text)).status]).toEqual([text, 400]);
+    expect(federation.received).toEqual([]);
+  });
+
   it('propagates null from a non-null root field, and answers 401 when nothing else is wrong', async () => {
     const { status, data, errors } = await ask('{ harbours { name } harbour { name } }');
     expect([status, data]).toEqual([401, null]);

@@ -30,7 +30,7 @@ import type { AccessRules } from '../plan/supergraph/access-directives.ts';
 import { type FindProtection, type Protection, createFindProtection } from '../plan/operation/protection.ts';
 import { unusedAlias } from '../plan/selections/unused-alias.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
-import { keep } from './keep-documents.ts';
+import { documentKey, keep } from './keep-documents.ts';
 
 /** The field that has the type of an object. */
 const TYPENAME = '__typename';
@@ -67,7 +67,7 @@ export function createAccessFilter(clientSchema: GraphQLSchema, rules: AccessRul
   const protections = new Map<string, ReadProtection | undefined>();
   return {
     filter(request, access) {
-      const key = `${request.operationName ?? ''}\n${request.query}`;
+      const key = documentKey(request);
       const read = keep(protections, key, () => readProtection(request, { schema, limits, findProtection }));
       if (!read) return undefined;
       const outcome = decideAll(read.protection.rules, access);

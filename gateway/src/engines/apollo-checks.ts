@@ -21,7 +21,7 @@ import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
 import { type CheckParts, type CheckableOperation, checkOperation } from './check-operation.ts';
-import { keep } from './keep-documents.ts';
+import { documentKey, keep } from './keep-documents.ts';
 
 /** An operation that may be executed. */
 export interface CheckedOperation {
@@ -72,7 +72,7 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
     };
   };
   return (request) => {
-    const operation = keep(known, `${request.operationName ?? ''}\n${request.query}`, () => prepare(request));
+    const operation = keep(known, documentKey(request), () => prepare(request));
     const { kind, name } = operation;
     const { cost, conditions } = checkOperation(operation, request, { limits, costs });
     if (kind === 'subscription')

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { Registry } from 'prom-client';
@@ -10,6 +10,38 @@ import { createSnapshot } from './snapshot.ts';
 
 const NOBODY = { caller: null, identity: [], requestId: 'request' };
 
+let stop: () => Promise<unknown>;
+afterEach(() => stop());
+
+/** Starts a planner and a snapshot of it, until the test ends. */
+async function startSnapshot(sdl: string) {
+  const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs: parse(sdl) }]);
+  const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
+  stop = () => planner.stop();
+  const urls = new Map<string, string>();
+  const addresses = { urls, subscriptionUrls: urls };
+  const all = createUpstreams({ ...addresses, pingIntervalMs: 1000, metrics: new Registry() });
+  stop = () => Promise.all([planner.stop(), all.close()]);
+  const labels = { active: [], header: undefined };
+  return createSnapshot({ planner, upstreams: all.at(addresses), labels, accessOf: () => NO_ACCESS });
+}
+
+it.each([
+  [{ operationName: 'A', query: 'query A {a}' }, { query: '\nA\nquery A {a}' }],
+  [{ operationName: 'A', query: 'query A {a}' }, { query: '\0n\n1:A\nquery A {a}' }],
+  [
+    { operationName: 'A', query: 'query A {a}' },
+    { operationName: 'A\nquery A {', query: 'a}' },
+  ],
+  [{ query: '\nquery A {\na}' }, { operationName: 'query A {', query: 'a}' }],
+  [{ query: 'query A {a}' }, { operationName: '', query: 'query A {a}' }],
+])('keeps the plan of %j apart from that of %j', async (request, other) => {
+  const snapshot = await startSnapshot('type Query { a: Int b: Int }');
+  await snapshot.prepare({ operationName: undefined, ...other }, { access: NO_ACCESS });
+  expect(snapshot.find({ operationName: undefined, ...request }, NOBODY)).toBeUndefined();
+  expect(await snapshot.prepare({ operationName: undefined, ...request }, { access: NO_ACCESS })).toHaveProperty('operation');
+});
+
 it.each([
   // 64 MiB hold 31 results of 2 MiB, and a quarter of that 7.
   { what: 'prepared operations', isUsed: true, expected: 31 },
@@ -17,16 +49,9 @@ it.each([
 ])(
   'bounds $what in bytes, including their introspection results',
   async ({ isUsed, expected }) => {
-    const typeDefs = parse(
+    const snapshot = await startSnapshot(
       `type Query { a: Int b(f: Filter): Int } input Filter { f: Filter } "${'é'.repeat(1024 * 1024)}" type Large { a: Int }`,
     );
-    const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs }]);
-    const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
-    const urls = new Map<string, string>();
-    const addresses = { urls, subscriptionUrls: urls };
-    const all = createUpstreams({ ...addresses, pingIntervalMs: 1000, metrics: new Registry() });
-    const upstreams = all.at(addresses);
-    const snapshot = createSnapshot({ planner, upstreams, labels: { active: [], header: undefined }, accessOf: () => NO_ACCESS });
     const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
     const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };
     await snapshot.prepare(other, { access: NO_ACCESS });
@@ -42,7 +67,6 @@ it.each([
     expect(kept.indexOf(true)).toBe(40 - expected);
     expect(snapshot.find(other, NOBODY)).toBeUndefined();
     expect(await snapshot.prepare(other, { access: NO_ACCESS })).toHaveProperty('operation');
-    await Promise.all([planner.stop(), all.close()]);
   },
   60_000,
 );

@@ -133,11 +133,19 @@ function outcomeOf({ rules, outcomes }: Extract<Ready, { rules: unknown }>, acce
   return outcome;
 }
 
+/**
+ * The key of a document is its text, which may be any text: it is looked up before it is parsed. Every other key begins with U+0000 and the letter of
+ * its kind, and gives the length of what could contain its end, so that no request can have the key of another one.
+ */
 function toKey(request: DocumentRequest, labels: readonly string[]): string {
-  const { query, operationName } = request;
-  const key = operationName === undefined && labels.length === 0 ? query : `${labels.join()}\n${operationName ?? ''}\n${query}`;
-  // No document begins with this character, and no label or name.
-  return defers(request) ? `\x01${key}` : key;
+  const key = toDocumentKey(request, labels);
+  return defers(request) ? `\0d${key}` : key;
+}
+
+function toDocumentKey({ query, operationName }: DocumentRequest, labels: readonly string[]): string {
+  if (operationName === undefined && labels.length === 0) return query.startsWith('\0') ? `\0t${query}` : query;
+  const name = operationName === undefined ? '' : `${String(operationName.length)}:${operationName}`;
+  return `\0n${labels.join()}\n${name}\n${query}`;
 }
 
 /** Whether deferred fragments of a document are planned as such. */
@@ -145,9 +153,9 @@ function defers({ query, incremental }: DocumentRequest): boolean {
   return incremental !== undefined && query.includes('@defer');
 }
 
-/** No document begins with this character, and no label or name. */
+/** `outcome` consists of digits. */
 function toVariantKey(key: string, outcome: string): string {
-  return `\0${outcome}\n${key}`;
+  return `\0v${outcome}\n${key}`;
 }
 
 function toReady(prepared: Prepared): Ready {
