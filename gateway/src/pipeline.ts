@@ -4,9 +4,12 @@
  *
  * | stage      | takes → returns                                 | place                        | errors                                   |
  * | ---------- | ----------------------------------------------- | ---------------------------- | ---------------------------------------- |
- * | transport  | bytes → method, media type, body                | transports/                  | 403 404 405 406 413 414 415; 4400 …      |
+ * | transport  | head → method, media type                       | transports/                  | 403 404 405 406 414; 4400 …              |
+ * | limit      | credential → caller, limit of requests          | request/caller.ts,           | RATE_LIMIT_EXCEEDED                      |
+ * |            |                                                 | transports/                  |                                          |
  * | admit      | headers → RequestContext                        | request/admission.ts         | VALIDATION_ERROR, UNAUTHORIZED           |
- * | parse      | JSON or query string → Parameters               | request/parameters.ts        | VALIDATION_ERROR                         |
+ * | parse      | body or query string → Parameters               | transports/http/body.ts,     | VALIDATION_ERROR, 413 415                |
+ * |            |                                                 | request/parameters.ts        |                                          |
  * | document   | Parameters → document text                      | documents/                   | NOT_FOUND, FORBIDDEN, VALIDATION_ERROR   |
  * | credential | document → whether it may be anonymous          | request/admission.ts         | UNAUTHORIZED                             |
  * | plan       | document → Operation (cached)                   | supergraph/, plan/           | VALIDATION_ERROR, UPSTREAM_ERROR,        |

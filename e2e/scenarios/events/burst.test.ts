@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { ClientHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import type { RunningProcess } from '../../stack/process.ts';
 import { type Certificate, askHttps, beginHttp2, createCertificate, openHttp2 } from '../../stack/tls-client.ts';
@@ -93,27 +93,29 @@ async function writeBurst(): Promise<void> {
     );
 }
 
-it('of 10,000 reaches a stream once, in the order of each resource, and a webhook completely', async () => {
-  const webhook = { name: 'Comments', url: receiver.url, types: ['comment.*'] };
-  expect((await stack.call('POST', '/v1/webhooks', { token: ada.token, body: webhook })).status).toBe(201);
-  client = readEvents({ url: `${stack.rest}/v1/events?type=post.*`, token: ada.token });
-  await client.opened;
-  await openStalled();
-  const before = await readMemory();
-  await writeBurst();
-  await until(() => Promise.resolve(client.events.length >= EVENTS));
-  expect(new Set(client.events.map(({ id }) => id)).size).toBe(EVENTS);
-  for (const post of named('pst_burst', POSTS)) expect(versionsOf(client.events, post)).toEqual([1, ...upTo(VERSIONS)]);
-  expect((await readMemory()) - before).toBeLessThan(MAX_RISE_BYTES);
-  const deliveries = COMMENTS * COMMENT_VERSIONS;
-  await until(() => Promise.resolve(receiver.arrivals.length >= deliveries));
-  expect(new Set(receiver.arrivals.map(({ id }) => id)).size).toBe(deliveries);
-  const arrived = receiver.arrivals.map(({ event }) => event as unknown as ReceivedEvent);
-  for (const comment of named('cmt_burst', COMMENTS))
-    expect(versionsOf(arrived, comment).sort((a, b) => Number(a) - Number(b))).toEqual(upTo(COMMENT_VERSIONS));
-});
+describe('a burst of 10,000 events', () => {
+  it('reaches a stream once, in the order of each resource, and a webhook completely', async () => {
+    const webhook = { name: 'Comments', url: receiver.url, types: ['comment.*'] };
+    expect((await stack.call('POST', '/v1/webhooks', { token: ada.token, body: webhook })).status).toBe(201);
+    client = readEvents({ url: `${stack.rest}/v1/events?type=post.*`, token: ada.token });
+    await client.opened;
+    await openStalled();
+    const before = await readMemory();
+    await writeBurst();
+    await until(() => Promise.resolve(client.events.length >= EVENTS));
+    expect(new Set(client.events.map(({ id }) => id)).size).toBe(EVENTS);
+    for (const post of named('pst_burst', POSTS)) expect(versionsOf(client.events, post)).toEqual([1, ...upTo(VERSIONS)]);
+    expect((await readMemory()) - before).toBeLessThan(MAX_RISE_BYTES);
+    const deliveries = COMMENTS * COMMENT_VERSIONS;
+    await until(() => Promise.resolve(receiver.arrivals.length >= deliveries));
+    expect(new Set(receiver.arrivals.map(({ id }) => id)).size).toBe(deliveries);
+    const arrived = receiver.arrivals.map(({ event }) => event as unknown as ReceivedEvent);
+    for (const comment of named('cmt_burst', COMMENTS))
+      expect(versionsOf(arrived, comment).sort((a, b) => Number(a) - Number(b))).toEqual(upTo(COMMENT_VERSIONS));
+  });
 
-it('is cut off from a client that reads nothing, while others receive it', async () => {
-  const cut = /^trestle_connections_cut_total\{cause="slow reader"\} 1$/m;
-  await until(async () => cut.test((await askHttps(certificate, bridge.port, { path: '/metrics' })).text));
+  it('is cut off from a client that reads nothing, while other clients receive it', async () => {
+    const cut = /^trestle_connections_cut_total\{cause="slow reader"\} 1$/m;
+    await until(async () => cut.test((await askHttps(certificate, bridge.port, { path: '/metrics' })).text));
+  });
 });

@@ -58,7 +58,7 @@ const QUERY = `query($limit: Int!) {
   }
 }`;
 
-it('returns data of three databases', async () => {
+it('answers one query from the databases of users, orders and content', async () => {
   const { data, errors } = await stack.graphql<Data>(QUERY, { token: admin.token, variables: { limit: USERS } });
   expect(errors).toEqual([]);
   expect(data?.users).toHaveLength(USERS);

@@ -117,7 +117,7 @@ describe('a supergraph', () => {
   });
 });
 
-it('gives the same results with the engine apollo', async () => {
+it('returns the results of the engine trestle with the engine apollo', async () => {
   const stock = await startFederation(subgraphs, { args: ['--engine', 'apollo'] });
   try {
     expect((await stock.ask(QUERY)).body).toEqual({ data: DATA });

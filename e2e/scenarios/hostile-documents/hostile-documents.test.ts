@@ -58,7 +58,7 @@ describe('fragments that spread each other many times', () => {
     const { body } = await federation.ask(`query (${variables}) { user { ...F0 } } ${bomb}`);
     expect(body.errors).toEqual([
       expect.objectContaining({
-        message: 'The operation has more than 2000 selections when its fragments are expanded; select fewer fields or conditions',
+        message: 'The operation has more than 2000 selections when its fragments are expanded. Select fewer fields or conditions.',
         extensions: expect.objectContaining({ code: 'VALIDATION_ERROR' }),
       }),
     ]);
@@ -129,7 +129,7 @@ describe('introspection', () => {
     const { body } = await federation.ask(query);
     expect(body.errors).toEqual([
       expect.objectContaining({
-        message: `The introspection result exceeds the limit of ${String(MAX_RESPONSE_BYTES)} bytes; select fewer fields`,
+        message: `The introspection result exceeds the limit of ${String(MAX_RESPONSE_BYTES)} bytes. Select fewer fields.`,
       }),
     ]);
   });

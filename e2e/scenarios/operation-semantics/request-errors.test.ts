@@ -43,7 +43,7 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     const fields = Array.from({ length: 5 }, (_, i) => `... @include(if: $v${String(i)}) { id name }`).join(' ');
     expect(await errorsOf(federation, `query (${conditions}) { items { ${fields} } }`)).toEqual([
       [
-        'The operation has more than 12 selections when its fragments are expanded; select fewer fields or conditions',
+        'The operation has more than 12 selections when its fragments are expanded. Select fewer fields or conditions.',
         [{ line: 1, column: 1 }],
         'VALIDATION_ERROR',
       ],

@@ -23,7 +23,7 @@ describe('a root field', () => {
     );
     const { status, body } = await federation.ask('{ node(id: "a1") { id } }');
     expect(body.data).toBeNull();
-    expect(body.errors).toEqual([expect.objectContaining({ message: 'The subgraphs cannot resolve all that the operation asks for' })]);
+    expect(body.errors).toEqual([expect.objectContaining({ message: 'The subgraphs cannot resolve every field of the operation.' })]);
     expect(status).toBe(200);
     expect(federation.received).toEqual([]);
     expect((await federation.ask('{ node(id: "a1") { __typename } }')).body).toEqual({ data: { node: { __typename: 'Account' } } });

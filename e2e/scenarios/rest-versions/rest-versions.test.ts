@@ -124,7 +124,7 @@ describe('a deprecated version', () => {
     return (path: string, options: Parameters<typeof request>[1] = { method: 'GET' }) => request(`${url}${path}`, options);
   };
 
-  it('sends Deprecation, Sunset and Link with each of its responses, and other versions do not', async () => {
+  it('sends Deprecation, Sunset and Link with each of its responses, unlike other versions', async () => {
     const ask = await withDates({ deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2099-01-01T00:00:00Z' });
     for (const path of ['/v1/products', '/v1/nothing', '/products', `/v1/${'x'.repeat(9000)}`]) {
       const { headers } = await ask(path);

@@ -1,7 +1,7 @@
 /** Uploads of 100 MiB: what they cost in memory, and what a process that is killed in the middle leaves behind. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { toWebm } from '../../stack/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
@@ -39,37 +39,39 @@ async function readMemory(): Promise<number[]> {
   );
 }
 
-it('raises no process by more than 30 MiB', async () => {
-  // What a process loads for its first uploads, and the room that its heap takes, is no cost of a large one.
-  for (let i = 0; i < 4; i++) expect((await upload(20)).status).toBe(201);
-  const before = await readMemory();
-  const most = [...before];
-  const response = await upload(100, async () => {
-    (await readMemory()).forEach((bytes, i) => (most[i] = Math.max(most[i] ?? 0, bytes)));
+describe('an upload of 100 MB', () => {
+  it('raises the memory of no process by more than 30 MiB', async () => {
+    // What a process loads for its first uploads, and the room that its heap takes, is no cost of a large one.
+    for (let i = 0; i < 4; i++) expect((await upload(20)).status).toBe(201);
+    const before = await readMemory();
+    const most = [...before];
+    const response = await upload(100, async () => {
+      (await readMemory()).forEach((bytes, i) => (most[i] = Math.max(most[i] ?? 0, bytes)));
+    });
+    expect(response.status).toBe(201);
+    expect(Math.max(...most.map((bytes, i) => (bytes - (before[i] ?? 0)) / MIB))).toBeLessThan(30);
   });
-  expect(response.status).toBe(201);
-  expect(Math.max(...most.map((bytes, i) => (bytes - (before[i] ?? 0)) / MIB))).toBeLessThan(30);
-});
 
-it('leaves nothing behind when the subgraph is killed in the middle, and loses nothing that was acknowledged', async () => {
-  const files = async (folder: string) => (await readdir(join(stack.files, 'content', folder)).catch(() => [])).sort();
-  const acknowledged = await files('videos');
-  let kill: Promise<void> | undefined;
-  const response = await upload(50, async (piece) => {
-    if (piece === 10) {
-      await until(async () => (await files('.unfinished')).length === 1);
-      await (kill ??= stack.kill('content'));
-    }
+  it('leaves no part of a file when the subgraph is killed, and loses no acknowledged file', async () => {
+    const files = async (folder: string) => (await readdir(join(stack.files, 'content', folder)).catch(() => [])).sort();
+    const acknowledged = await files('videos');
+    let kill: Promise<void> | undefined;
+    const response = await upload(50, async (piece) => {
+      if (piece === 10) {
+        await until(async () => (await files('.unfinished')).length === 1);
+        await (kill ??= stack.kill('content'));
+      }
+    });
+    expect(response.status).toBeGreaterThanOrEqual(500);
+    expect(await files('.unfinished')).toHaveLength(1);
+    // A start sweeps what is older than a second.
+    const [name = ''] = await files('.unfinished');
+    const { ctimeMs } = await stat(join(stack.files, 'content', '.unfinished', name));
+    await until(() => Promise.resolve(Date.now() - ctimeMs > 1500));
+    await stack.revive('content');
+    await until(async () => (await files('.unfinished')).length === 0);
+    expect(await files('videos')).toEqual(acknowledged);
+    const rows = await stack.sql<{ fileKey: string }>('content', 'SELECT "fileKey" FROM videos');
+    expect(rows.map(({ fileKey }) => fileKey.replace('videos/', '')).sort()).toEqual(acknowledged);
   });
-  expect(response.status).toBeGreaterThanOrEqual(500);
-  expect(await files('.unfinished')).toHaveLength(1);
-  // A start sweeps what is older than a second.
-  const [name = ''] = await files('.unfinished');
-  const { ctimeMs } = await stat(join(stack.files, 'content', '.unfinished', name));
-  await until(() => Promise.resolve(Date.now() - ctimeMs > 1500));
-  await stack.revive('content');
-  await until(async () => (await files('.unfinished')).length === 0);
-  expect(await files('videos')).toEqual(acknowledged);
-  const rows = await stack.sql<{ fileKey: string }>('content', 'SELECT "fileKey" FROM videos');
-  expect(rows.map(({ fileKey }) => fileKey.replace('videos/', '')).sort()).toEqual(acknowledged);
 });

@@ -1,6 +1,6 @@
 /**
  * The scripts by which processes share results in Redis. Each runs as one atomic step. The sorted set of versions has the version of each tag, and two
- * members more: `~` has the current version, `!` the lowest that is valid. When Redis loses the set, it begins anew above every version before.
+ * members more: `~` has the current version, `!` the lowest that is valid. When Redis loses the set, versions restart above all earlier ones.
  */
 
 /** Sets `current`, as a string. The set begins with the time in microseconds, which grows faster than versions do. */

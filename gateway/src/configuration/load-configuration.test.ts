@@ -188,8 +188,8 @@ subgraphs:
     ['a setting without a value', 'server:\n  host:\n', 'server.host: has no value'],
     ['a list for a section', 'server: [1]', 'trestle.yaml:1:9: server: must be a mapping of keys to values'],
     ['a string for the file', 'hello', 'trestle.yaml:1:1: must be a mapping of keys to values'],
-    ['a key twice', 'server: {}\nserver: {}', 'trestle.yaml:2:1: server: is there twice'],
-    ['a subgraph twice', 'subgraphs: { a: {}, A: {} }', 'subgraphs.A: is there twice; upper and lower case do not matter'],
+    ['a key twice', 'server: {}\nserver: {}', 'trestle.yaml:2:1: server: is a duplicate key'],
+    ['a subgraph twice', 'subgraphs: { a: {}, A: {} }', 'subgraphs.A: is a duplicate: names that differ only in case are equal'],
     [
       'a bad address of a subgraph',
       'subgraphs: { a: { url: "ftp://x" } }',

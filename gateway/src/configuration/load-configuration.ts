@@ -27,7 +27,7 @@ export interface Configuration {
   /** The settings of the file, by the names of their environment variables. */
   readonly values: Readonly<Record<string, string>>;
   readonly headerRules: HeaderRules;
-  /** Whether the file could be read, or there is none; else nobody knows what it was meant to set. */
+  /** Whether the file could be read, or there is none; else its settings are unknown. */
   readonly isWellFormed: boolean;
   /** One line for each fault, with the file, the line and the column. */
   readonly faults: readonly string[];

@@ -94,7 +94,7 @@ class ValueReader {
     for (const { key, child } of this.#readPairs(place)) {
       // Both would have the same environment variable.
       const name = key.toUpperCase();
-      if (names.has(name)) this.#fault(child, 'is there twice; upper and lower case do not matter', child.at);
+      if (names.has(name)) this.#fault(child, 'is a duplicate: names that differ only in case are equal', child.at);
       names.add(name);
       const fault = findNameFault(key);
       if (fault !== undefined) this.#fault({ ...child, path: join(place.path, toShown(key)) }, fault, child.at);
@@ -121,14 +121,14 @@ class ValueReader {
       const key = isScalar(scalar) ? String(scalar.value) : '';
       const at = offsetOf(scalar);
       const child = { node: value, path: join(place.path, key), name: place.name, at };
-      if (keys.has(key)) this.#fault(child, 'is there twice', at);
+      if (keys.has(key)) this.#fault(child, 'is a duplicate key', at);
       this.offsets.set(child.path, at);
       keys.add(key);
-      return [{ key, child: value === null ? { ...child, node: scalar } : child }].filter(() => this.#hasValue(value, child));
+      return this.#hasValue(value, child) ? [{ key, child }] : [];
     });
   }
 
-  /** A key without a colon after it has no node as its value. */
+  /** Returns whether a key has a value, and adds a fault when it has none: a key without a colon has no node as its value. */
   #hasValue(value: unknown, child: Place & { readonly at: number | undefined }): boolean {
     if (value !== null) return true;
     this.#fault(child, 'has no value', child.at);

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { createDocuments } from './documents.ts';
 import { readTrustedDocuments } from './trusted.ts';
@@ -16,27 +16,29 @@ function start(isTrustedOnly: boolean) {
   return { lines, metrics, clock, resolve };
 }
 
-it('counts every document that is not trusted and logs each once, without its text', async () => {
-  const { lines, metrics, resolve } = start(false);
-  for (const query of ['{ a }', '{ b }', '{ b }', '{ c }']) expect(resolve(query)).toBe(query);
-  expect(lines).toHaveLength(2);
-  expect(lines.join()).not.toContain('{ b }');
-  expect(lines[0]).toMatch(/^executed a document that is not trusted {"hash":"[0-9a-f]{64}"}$/);
-  expect(await metrics.metrics()).toContain('trestle_unknown_documents_total{result="executed"} 3');
-});
+describe('the record of unknown documents', () => {
+  it('counts every document that is not trusted and logs each once, without its text', async () => {
+    const { lines, metrics, resolve } = start(false);
+    for (const query of ['{ a }', '{ b }', '{ b }', '{ c }']) expect(resolve(query)).toBe(query);
+    expect(lines).toHaveLength(2);
+    expect(lines.join()).not.toContain('{ b }');
+    expect(lines[0]).toMatch(/^executed a document that is not trusted {"hash":"[0-9a-f]{64}"}$/);
+    expect(await metrics.metrics()).toContain('trestle_unknown_documents_total{result="executed"} 3');
+  });
 
-it('records what is refused', async () => {
-  const { lines, metrics, resolve } = start(true);
-  expect(() => resolve('{ b }')).toThrow('Only trusted documents');
-  expect(lines[0]).toContain('refused a document');
-  expect(await metrics.metrics()).toContain('trestle_unknown_documents_total{result="refused"} 1');
-});
+  it('counts and logs refused documents too', async () => {
+    const { lines, metrics, resolve } = start(true);
+    expect(() => resolve('{ b }')).toThrow('Only trusted documents');
+    expect(lines[0]).toContain('refused a document');
+    expect(await metrics.metrics()).toContain('trestle_unknown_documents_total{result="refused"} 1');
+  });
 
-it('logs at most 60 documents in a minute', () => {
-  const { lines, clock, resolve } = start(false);
-  for (let i = 0; i < 100; i++) resolve(`{ b${String(i)} }`);
-  expect(lines).toHaveLength(60);
-  clock.now = 60_000;
-  resolve('{ c }');
-  expect(lines).toHaveLength(61);
+  it('logs at most 60 documents in a minute', () => {
+    const { lines, clock, resolve } = start(false);
+    for (let i = 0; i < 100; i++) resolve(`{ b${String(i)} }`);
+    expect(lines).toHaveLength(60);
+    clock.now = 60_000;
+    resolve('{ c }');
+    expect(lines).toHaveLength(61);
+  });
 });

@@ -55,11 +55,11 @@ export class OperationRun {
   #caching: CachePolicy | undefined;
   #cached: CachedRun | undefined;
   #fetched: FetchReport | undefined;
-  /** The execution that this run is, for others too. */
+  /** Set when equal queries wait for the result of this run. */
   #shared: SharedExecution | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
-  /** Of the execution. */
+  /** Ends the execution at its time limit. */
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
 
@@ -210,7 +210,7 @@ export class OperationRun {
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
     const { request, snapshot, limits } = this.#options;
     const { operation } = checked;
-    // A query that has waited for an equal one has begun before.
+    // A query that waited for an equal one already runs its timer.
     this.#timer ??= limitTime(request.context.cancellation, limits, this.#guard);
     this.#span = request.context.trace?.start('GraphQL execute', {
       ...toOperationAttributes(operation.program),
@@ -272,7 +272,7 @@ export class OperationRun {
     this.#isDone = true;
     const { buffers } = this.#options.writing;
     const ending = this.#shared?.settle(ended, buffers) ?? ended;
-    // What follows the first of several responses has the rest of the time.
+    // Later parts of a response share the time limit with the first.
     if (!ending.rest) clearTimeout(this.#timer);
     this.#span?.end();
     const program = this.#operation?.program;

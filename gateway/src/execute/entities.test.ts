@@ -1,16 +1,18 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { groupPlaces } from './entities.ts';
 
-it('has the places of each entity of a batch, and none for objects that were not fetched', () => {
-  const places = [['a'], ['b'], ['c'], ['d']];
-  expect(groupPlaces(places, Int32Array.of(1, -1, 0, 1))).toEqual(
-    new Map([
-      [1, [['a'], ['d']]],
-      [0, [['c']]],
-    ]),
-  );
-});
+describe('groupPlaces', () => {
+  it('returns the paths of each entity of a batch, and none for objects that were not fetched', () => {
+    const places = [['a'], ['b'], ['c'], ['d']];
+    expect(groupPlaces(places, Int32Array.of(1, -1, 0, 1))).toEqual(
+      new Map([
+        [1, [['a'], ['d']]],
+        [0, [['c']]],
+      ]),
+    );
+  });
 
-it('has no places when the data has other objects by now', () => {
-  expect(groupPlaces([['a']], Int32Array.of(0, 1)).size).toBe(0);
+  it('returns no paths when the data has changed since', () => {
+    expect(groupPlaces([['a']], Int32Array.of(0, 1)).size).toBe(0);
+  });
 });

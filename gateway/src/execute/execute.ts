@@ -101,14 +101,14 @@ export function execute(request: ExecutionRequest, done: (executed: Executed) =>
 }
 
 /** Executes the remaining plan of a subscription for one event of its source stream (GraphQL §6.2.3.2). */
-export function executeEvent(request: ExecutionRequest, event: SubgraphResult, done: (executed: Executed) => void): void {
+export function executeEventPlan(request: ExecutionRequest, event: SubgraphResult, done: (executed: Executed) => void): void {
   const execution = new Execution(request);
   execution.addEvent(event);
   execution.start(done);
 }
 
 /** What deferred parts of one operation share; each has errors of its own. */
-export interface SharedExecution extends Pick<Executed, 'data' | 'errors'> {
+export interface DeferredState extends Pick<Executed, 'data' | 'errors'> {
   /** The names of interfaces. */
   readonly interfaces: readonly string[];
 }
@@ -123,7 +123,7 @@ export class Execution {
   #waiting: Map<string, FetchDone[]> | undefined;
   readonly #variables: VariableTexts;
 
-  constructor(request: ExecutionRequest, shared?: SharedExecution) {
+  constructor(request: ExecutionRequest, shared?: DeferredState) {
     this.#request = request;
     this.#data = shared?.data ?? {};
     this.#interfaces = shared?.interfaces;

@@ -20,7 +20,7 @@ export interface ExecutorRequest extends ExecutionRequest {
 export interface Assembled {
   readonly assembled: Written;
   readonly errors: readonly ResultError[];
-  /** The actual cost; undefined when nobody wants it. */
+  /** The actual cost; undefined when it is not needed. */
   readonly cost: number | undefined;
 }
 

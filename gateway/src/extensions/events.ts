@@ -14,7 +14,7 @@ const MAX_HEADERS = 50;
 
 /** Throws the fault of a refusal; a TypeError for a code that does not exist. */
 function refuse(code: string, message: string): never {
-  if (!isErrorCode(code)) throw new TypeError(`${code} is no error code`);
+  if (!isErrorCode(code)) throw new TypeError(`Unknown error code "${code}". Use a code of the error table (docs/rest.md).`);
   throw fail(code satisfies ErrorCode, message.slice(0, MAX_MESSAGE_CHARACTERS));
 }
 
@@ -199,14 +199,14 @@ type SetHeader = (name: string, value: string) => void;
 function createSetHeader(added: string[]): SetHeader {
   return (name, value) => {
     checkHeader(name, value, mayInsert);
-    if (added.length >= 2 * MAX_HEADERS) throw new TypeError(`More than ${String(MAX_HEADERS)} headers`);
+    if (added.length >= 2 * MAX_HEADERS) throw new TypeError(`An extension may set at most ${String(MAX_HEADERS)} headers for one request`);
     added.push(name.toLowerCase(), value);
   };
 }
 
 /** Extensions in JavaScript have no checked types, so the arguments are checked here. */
 function checkHeader(name: unknown, value: unknown, isAllowed: (name: string) => boolean): void {
-  if (typeof name !== 'string' || !isAllowed(name)) throw new TypeError('A header that extensions may not set');
+  if (typeof name !== 'string' || !isAllowed(name)) throw new TypeError(`Extensions may not set the header ${String(name)}`);
   if (typeof value !== 'string' || !isHeaderValue(value))
     throw new TypeError(`The value of ${name} must have 1 to 8192 visible ASCII characters`);
 }

@@ -132,7 +132,7 @@ export interface WalkJob {
   conditions: number;
   /** Set to true when an entity is null. */
   hasNulls: boolean;
-  /** Gets the actual cost of each part of each object, without that of other fetches in it; null when nobody wants it. */
+  /** Gets the actual cost of each part of each object, without that of other fetches in it; null when it is not needed. */
   costs: number[] | null;
   /** What the arguments of fields cost, which depends on variables. */
   argumentCosts: readonly number[];

@@ -48,7 +48,7 @@ export type Shape = readonly Readonly<Record<string, number>>[];
 
 /** What the generated code returns; the steps of the plan hold indexes into its arrays. */
 export interface Compiled {
-  /** Writes the data of the result. Returns null when a value violates the schema; then `explain` has to write it. */
+  /** Writes the data of the result. Returns null when a value violates the schema; the caller then calls `explain`. */
   readonly write: WriteData;
   /** The same, slower: writes null where the schema demands it and adds the reason to `faults`. */
   readonly explain: (...given: Parameters<WriteData>) => Written;
@@ -200,7 +200,7 @@ export interface ContextVariable {
   readonly isNonNull: boolean;
   /** The conditions around each field that has the variable. The value is fetched under the same conditions, so it is absent where none holds. */
   readonly uses: readonly (readonly ContextCondition[])[];
-  /** The first one counts whose type conditions the object meets. */
+  /** The first source is used whose type conditions the object meets. */
   readonly sources: readonly ContextSource[];
 }
 

@@ -49,9 +49,9 @@ export interface CredentialPlaces {
 }
 
 /**
- * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with,
- * UNAUTHORIZED for an invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one in all places together, what
- * {@link TokenFinder} and {@link findMatchedHeaders} throw, and what the exchange of an API key rejects with.
+ * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws or rejects with
+ * UNAUTHORIZED for an invalid credential, and for a missing one that is required. VALIDATION_ERROR: more than one credential, wherever they are. Also
+ * throws what {@link TokenFinder}, {@link findMatchedHeaders} and the exchange of an API key throw.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;

@@ -19,7 +19,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const open = (place = PLACE, maxBytes = 10_000) => createLastGood({ file, place, maxBytes });
 
 describe('the copy of a supergraph on disk', () => {
-  it('is what was written last, readable by its owner only and by other tools', async () => {
+  it('holds the last supergraph that was written, as SDL that only its owner may read', async () => {
     await open().write('type Query { old: Int }');
     await open().write(SDL);
     expect(await open().read()).toBe(SDL);

@@ -203,7 +203,7 @@ describe('a source that is polled', () => {
     expect(await countOf('refused')).toBe(2);
   });
 
-  it('is not current while it still has what was refused at the start', async () => {
+  it('is not current while it delivers the supergraph that was refused at the start', async () => {
     start({ served: 'from disk', refused: 'bad' });
     server.respond = serveText('bad');
     await pollOnce();

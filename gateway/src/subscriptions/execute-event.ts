@@ -1,6 +1,6 @@
 /** Executes a subscription for one event of its source stream (GraphQL §6.2.3.2): merges the event, executes the rest of the plan, writes the result. */
 import { INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
-import { executeEvent as runPlan } from '../execute/execute.ts';
+import { executeEventPlan } from '../execute/execute.ts';
 import { type FetchHooks, createSendFetch } from '../execute/send-fetch.ts';
 import { type Writing, NO_EXTRAS, writeResult } from '../execute/write-result.ts';
 import type { Operation } from '../program/operation.ts';
@@ -42,7 +42,7 @@ export function executeEvent(
   };
   guard(() => {
     const send = createSendFetch(snapshot.upstream, guard, hooks);
-    runPlan({ operation, variables, conditions, context: renewContext(context), send }, event, (executed) => {
+    executeEventPlan({ operation, variables, conditions, context: renewContext(context), send }, event, (executed) => {
       const { bytes, length } = writeResult(executed, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
       // A copy, since a slow client may keep the result for long and the buffer returns to the pool.
       const own = Buffer.from(bytes.subarray(0, length));

@@ -194,7 +194,11 @@ export class ResponseStream {
     this.#work.push({ receivedAt: performance.now(), event, position, planned: this.#planned });
     if (this.#work.size < MAX_WAITING || this.#source.isPaused || this.#end) return;
     if (!this.#source.pause())
-      this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events arrive faster than they can be completed.' });
+      this.endWith({
+        cause: 'overload',
+        code: 'SERVICE_UNAVAILABLE',
+        message: 'Events arrive faster than the gateway can complete them. Read the current state, then subscribe again.',
+      });
   }
 
   #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): void {

@@ -4,7 +4,7 @@
  * A subgraph with positions gets `extensions.resume`. Its first message is `{"data": null, "extensions": {"position": p}}`; each event has its
  * own position, and from time to time there is a position without an event. After a loss the stream continues `after` the last position: no event is
  * missed or repeated. With `first` the subgraph completes after that many events, and the next page is requested when those are done.
- * Without positions nobody knows which events were missed, so a loss ends the stream (docs/adr/0009).
+ * Without positions it cannot be determined which events were missed, so a loss ends the stream (docs/adr/0009).
  */
 import { readError } from '../execute/execution-errors.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { NO_ACCESS } from '../access/access-rule.ts';
 import type { UsedDocument } from './prepared-operations.ts';
 import { warmUp } from './warm-up.ts';
@@ -37,34 +37,36 @@ function createNext({ stuck = [], refused = [] }: { stuck?: string[]; refused?: 
   };
 }
 
-it('plans the most used operations first, at most as many as it may', async () => {
-  const next = createNext();
-  await warmUp(next, last, { maxOperations: 2, maxMs: 120_000, log: next.log });
-  expect(next.lines).toEqual(['planned 2 of the 2 most used operations for a new supergraph']);
-  expect(next.planned).toEqual(['{ a }', '{ b }']);
-});
+describe('warmUp', () => {
+  it('plans the most used operations first, at most as many as it may', async () => {
+    const next = createNext();
+    await warmUp(next, last, { maxOperations: 2, maxMs: 120_000, log: next.log });
+    expect(next.lines).toEqual(['planned 2 of the 2 most used operations for a new supergraph']);
+    expect(next.planned).toEqual(['{ a }', '{ b }']);
+  });
 
-it('goes on after an operation that cannot be planned', async () => {
-  const next = createNext({ refused: ['{ a }'] });
-  await warmUp(next, last, { maxOperations: 200, maxMs: 120_000, log: next.log });
-  expect(next.lines).toEqual(['planned 2 of the 3 most used operations for a new supergraph']);
-});
+  it('goes on after an operation that cannot be planned', async () => {
+    const next = createNext({ refused: ['{ a }'] });
+    await warmUp(next, last, { maxOperations: 200, maxMs: 120_000, log: next.log });
+    expect(next.lines).toEqual(['planned 2 of the 3 most used operations for a new supergraph']);
+  });
 
-it('ends when its time is over while an operation is being planned, and plans no further one', async () => {
-  const next = createNext({ stuck: ['{ b }'] });
-  await warmUp(next, last, { maxOperations: 200, maxMs: 20, log: next.log });
-  expect(next.lines).toEqual(['planned 1 of the 3 most used operations for a new supergraph']);
-  next.finish();
-  await new Promise(setImmediate);
-  expect(next.planned).toEqual(['{ a }']);
-});
+  it('ends when its time is over while an operation is being planned, and plans no further one', async () => {
+    const next = createNext({ stuck: ['{ b }'] });
+    await warmUp(next, last, { maxOperations: 200, maxMs: 20, log: next.log });
+    expect(next.lines).toEqual(['planned 1 of the 3 most used operations for a new supergraph']);
+    next.finish();
+    await new Promise(setImmediate);
+    expect(next.planned).toEqual(['{ a }']);
+  });
 
-it.each([
-  { maxOperations: 0, maxMs: 120_000 },
-  { maxOperations: 200, maxMs: 0 },
-])('plans nothing with %j', async (settings) => {
-  const next = createNext();
-  await warmUp(next, last, { ...settings, log: next.log });
-  expect(next.lines).toEqual(['planned 0 of the 0 most used operations for a new supergraph']);
-  expect(next.planned).toEqual([]);
+  it.each([
+    { maxOperations: 0, maxMs: 120_000 },
+    { maxOperations: 200, maxMs: 0 },
+  ])('plans nothing with %j', async (settings) => {
+    const next = createNext();
+    await warmUp(next, last, { ...settings, log: next.log });
+    expect(next.lines).toEqual(['planned 0 of the 0 most used operations for a new supergraph']);
+    expect(next.planned).toEqual([]);
+  });
 });

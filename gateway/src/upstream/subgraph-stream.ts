@@ -123,7 +123,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
       });
   }
 
-  /** Without comments nobody knows how often something has to arrive. */
+  /** Starts the timer that ends a silent stream. Only for a subgraph that sends comments: any other may be silent for as long as it has no events. */
   #expectComments(): void {
     if (this.#isEnded) return;
     this.#silence ??= setTimeout(() => {

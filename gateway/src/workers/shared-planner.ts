@@ -10,7 +10,7 @@ import type { SupergraphFacts } from '../plan/planner.ts';
 /** Results that are kept for the other workers, in serialized bytes. Larger ones, mostly of introspection, are not kept. */
 const KEPT = { maxBytes: 16 * 1024 * 1024, maxResultBytes: 256 * 1024 };
 
-/** For so long a worker counts as having the clients with which it asked last. */
+/** How long the clients of a worker's last request count as present. */
 const RECENT_MS = 5000;
 
 export interface Asked {

@@ -5,11 +5,11 @@ import type { KeySet } from './key-set.ts';
 
 const FETCH_TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
-/** A process that starts waits so long for the first keys. */
+/** The longest time that a starting process waits for its first keys. */
 const SETTLE_TIMEOUT_MS = 3000;
-/** A token whose key is being loaded waits so long for it. */
+/** The longest time that a token waits for its key to be loaded. */
 const WAIT_MS = 2000;
-/** So many tokens wait at the same time; others are refused at once. */
+/** The most tokens that wait for keys; any further token is refused at once. */
 const MAX_WAITING = 1000;
 const REFRESH_MS = 5 * 60 * 1000;
 /** After a failure, and when a token names an unknown key, the keys are loaded again, but not more often than this. */

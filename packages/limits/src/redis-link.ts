@@ -48,7 +48,7 @@ export class RedisLink<Commands extends object> {
       connectTimeout: CONNECT_TIMEOUT_MS,
       disconnectTimeout: DISCONNECT_TIMEOUT_MS,
       commandTimeout: timeoutMs,
-      // A connection on which nothing is answered is opened anew.
+      // A connection that gets no response is replaced.
       socketTimeout: CONNECT_TIMEOUT_MS,
       // Nothing waits until it can be sent.
       enableOfflineQueue: false,

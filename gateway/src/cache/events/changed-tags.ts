@@ -9,8 +9,8 @@ const MAX_CHANGED_TAGS = 1000;
 const EVERYTHING: readonly string[] = [ALL_TAG];
 
 /**
- * Returns the tags for the result of an event: of each object the values of its field `cacheTag`, and without such a field its type. It is everything
- * for a result with errors, or with a value that is no tag, because nobody knows then what has changed.
+ * Returns the tags for the result of an event: of each object the values of its field `cacheTag`, and without such a field its type. Returns {@link ALL_TAG}
+ * for a result with errors or with a value that is no tag, because what has changed is then unknown.
  */
 export function toChangedTags(result: unknown): readonly string[] {
   const { data, errors } = result as { readonly data?: unknown; readonly errors?: unknown };

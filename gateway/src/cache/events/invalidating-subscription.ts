@@ -26,10 +26,10 @@ export interface InvalidatingOptions {
 const RETRY: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
 /** How long a subgraph may take to begin. */
 const SUBSCRIBING_MS = 2000;
-/** A subscription that lasted for so long was no failure. */
+/** A subscription that ends after this time does not count as failed. */
 const STEADY_MS = 60_000;
 
-/** Executes the subscription, and again whenever it ends. When it begins, everything is invalidated: nobody knows what has changed while it was not open. */
+/** Executes the subscription, and again whenever it ends. When it begins, it invalidates everything, because changes were missed while it was not open. */
 export class InvalidatingSubscription {
   readonly #name: string;
   readonly #options: InvalidatingOptions;

@@ -84,7 +84,7 @@ class Assembly {
   #at = 0;
   /** The actual cost of what has been written. */
   #cost: number;
-  /** By fetch: the costs of the parts of its objects with the holes in them, for parts that are copied. Undefined when nobody wants them. */
+  /** By fetch: the costs of the parts of its objects with the holes in them, for parts that are copied. Undefined when the actual cost is not needed. */
   readonly #wholeCosts: readonly number[][] | undefined;
   readonly #marks: Marks | undefined;
   /** The holes that are being filled, the outermost first. Only with marks. */
@@ -107,7 +107,7 @@ class Assembly {
     this.#marks = marks;
   }
 
-  /** The actual cost of the result; undefined when nobody wants it. */
+  /** The actual cost of the result; undefined when it is not needed. */
   get cost(): number | undefined {
     return this.#wholeCosts && this.#cost;
   }
@@ -147,9 +147,9 @@ class Assembly {
     this.#separate();
     const start = this.#at;
     const costs = this.#wholeCosts?.[hole.fetch];
-    // Marks stand in each place.
+    // With marks each place is written for itself, because errors refer to it.
     if (from !== 0 && !marks) {
-      this.#again(from, words[record + 2] as number);
+      this.#copyWritten(from, words[record + 2] as number);
       if (costs) this.#cost += costs[part] as number;
     } else {
       const costBefore = this.#cost;
@@ -247,7 +247,8 @@ class Assembly {
     this.#at = at + count;
   }
 
-  #again(from: number, to: number): void {
+  /** Copies fields that were written at another place of the result. */
+  #copyWritten(from: number, to: number): void {
     const count = to - from;
     if (this.#at + count > this.#limit) throw NO_ROOM;
     if (count > LONG_PIECE) this.#buffer.copyWithin(this.#at, from, to);

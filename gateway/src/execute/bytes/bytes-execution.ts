@@ -62,7 +62,7 @@ export class BytesExecution {
   readonly #reports: ReportedErrors[] = [];
   readonly #variables: VariableTexts;
   readonly #conditions: number;
-  /** Undefined when nobody wants the actual cost. */
+  /** Undefined when the actual cost is not needed. */
   readonly #argumentCosts: readonly number[] | undefined;
   /** Why a response was not taken; undefined when it differed. */
   #refusal: HandOverReason | undefined;

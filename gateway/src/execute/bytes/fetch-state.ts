@@ -20,6 +20,6 @@ export interface FetchState {
   /** The tape in words. */
   readonly tape: number;
   tapeEnd: number;
-  /** The actual cost of each part of each object, without that of the holes in it; undefined when nobody wants it. */
+  /** The actual cost of each part of each object, without that of the holes in it; undefined when it is not needed. */
   readonly costs: number[] | undefined;
 }

@@ -13,7 +13,7 @@ export interface WalkContext {
   readonly operation: BytesOperation;
   /** The bits of the conditions that are true. */
   readonly conditions: number;
-  /** What arguments cost; undefined when nobody wants the actual cost. */
+  /** What arguments cost; undefined when the actual cost is not needed. */
   readonly argumentCosts: readonly number[] | undefined;
 }
 

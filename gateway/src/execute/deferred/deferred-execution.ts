@@ -59,15 +59,19 @@ interface PartFetches {
 export class DeferredExecution {
   readonly #options: DeferredExecutionOptions;
   readonly #data: Data = {};
+  /** Parts that have begun and are not delivered. */
   #open = 0;
+  /** Pending objects so far, which is also the next id. */
   #count = 0;
+  /** Bytes of all data so far. */
   #bytes = 0;
-  /** The largest so far. */
+  /** The buffer of the last part; the writer may have replaced it by a larger one. */
   #buffer: Buffer;
   #overflow: ResultError[] = [];
   readonly #delivered = new DeliveredValues();
   readonly #nulled: Nulled[] = [];
   readonly #begun = new Map<number, PartFetches>();
+  /** The parts below the first response, until {@link rest} begins them. */
   #started: (readonly [number, readonly Pending[]])[] = [];
 
   constructor(options: DeferredExecutionOptions) {

@@ -2,7 +2,7 @@
 import { type GraphQLObjectType, isNonNullType } from 'graphql';
 import type { AbsentField, Hole } from '../../program/bytes-program.ts';
 import type { FieldPosition } from '../selections/field-positions.ts';
-import { toConjunction } from './asked-object.ts';
+import { toConjunction } from './requested-object.ts';
 
 /** A list or an object on the way to a place. */
 export interface PathSegment {

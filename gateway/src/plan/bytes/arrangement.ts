@@ -8,8 +8,8 @@ import type { PlaceSegment } from '../../program/program.ts';
 import { type FieldPosition, inOrder } from '../selections/field-positions.ts';
 import type { GuardedSet, Selections } from '../selections/selection.ts';
 import { type PathSegment, describeFields } from './absent-fields.ts';
-import type { AskedFetch, AskedTop } from './asked-fetch.ts';
-import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
+import type { RequestedFetch, RequestedTop } from './requested-fetch.ts';
+import { type RequestedField, type RequestedItem, type RequestedObject, Unsupported, toConjunction } from './requested-object.ts';
 import { ObjectHoles } from './object-holes.ts';
 
 /** A place in the response. */
@@ -22,7 +22,7 @@ interface Place {
 
 /** Where the objects of a place stand in the response of a fetch. */
 interface Origin {
-  readonly fetch: AskedFetch;
+  readonly fetch: RequestedFetch;
   readonly path: readonly KnownTypeSegment[];
   readonly isCase: boolean;
   /** The length of the path in the result to the top of the fetch's response. */
@@ -31,14 +31,14 @@ interface Origin {
 
 /** Fields that follow each other in the client's response and come from one fetch: from that of the object, or from one of its entity. */
 interface Run {
-  readonly fetch: AskedFetch | undefined;
+  readonly fetch: RequestedFetch | undefined;
   readonly positions: FieldPosition[];
 }
 
 /** What is taken from the top of a fetch at one place: the client's fields, and the keys of other fetches. */
 interface TopUses {
   readonly runs: readonly Run[];
-  readonly requirers: readonly AskedFetch[];
+  readonly requirers: readonly RequestedFetch[];
 }
 
 export interface ArrangementInput {
@@ -47,7 +47,7 @@ export interface ArrangementInput {
   readonly root: GraphQLObjectType;
   readonly sets: readonly GuardedSet[];
   readonly selections: Selections;
-  readonly fetches: readonly AskedFetch[];
+  readonly fetches: readonly RequestedFetch[];
 }
 
 export class Arrangement {
@@ -73,7 +73,7 @@ export class Arrangement {
   }
 
   /** Returns the client's fields at a place in their order, by the fetch that they come from. */
-  #runsAt(place: Place, own: AskedObject | undefined, others: readonly AskedFetch[]): Run[] {
+  #runsAt(place: Place, own: RequestedObject | undefined, others: readonly RequestedFetch[]): Run[] {
     const runs: Run[] = [];
     for (const position of inOrder(this.#input.selections.collect(place.type, place.sets))) {
       if (position.flag !== undefined) throw new Unsupported('the order depends on conditions');
@@ -88,11 +88,11 @@ export class Arrangement {
   /** Returns the fetch that provides a field; undefined for that of the object itself. Throws Unsupported. */
   #sourceOf(
     { field: { key, name, sets, type } }: FieldPosition,
-    own: AskedObject | undefined,
-    others: readonly AskedFetch[],
-  ): AskedFetch | undefined {
+    own: RequestedObject | undefined,
+    others: readonly RequestedFetch[],
+  ): RequestedFetch | undefined {
     if (type === undefined) throw new Unsupported('introspection');
-    const provides = (object: AskedObject | undefined) => object?.fields.get(key)?.name === name;
+    const provides = (object: RequestedObject | undefined) => object?.fields.get(key)?.name === name;
     const sources = others.filter(({ tops }) =>
       tops.some(({ object }) => provides(object) && (!own || object.type.name === own.type.name)),
     );
@@ -103,9 +103,9 @@ export class Arrangement {
   }
 
   /** Arranges the top of a fetch, whose fields are those of its runs. It is the same at each of its places. */
-  #arrangeTop(fetch: AskedFetch, place: Place, { runs, requirers }: TopUses): void {
+  #arrangeTop(fetch: RequestedFetch, place: Place, { runs, requirers }: TopUses): void {
     const parts = runs.filter((run) => run.fetch === fetch).map(({ positions }) => positions);
-    const top = fetch.tops.find(({ object }) => object.type.name === place.type.name) as AskedTop;
+    const top = fetch.tops.find(({ object }) => object.type.name === place.type.name) as RequestedTop;
     const signature = JSON.stringify([requirers.map(({ index }) => index), parts.map((part) => part.map(describe))]);
     const isKnown = top.signature !== undefined;
     if (isKnown && top.signature !== signature) throw new Unsupported('an entity with different fields at two places');
@@ -118,7 +118,7 @@ export class Arrangement {
     const isCase = fetch.tops.length > 1;
     const path = fetch.source.step.entities ? [{ key: '_entities' }] : [];
     const origin = { fetch, path, isCase, top: place.path.length };
-    const items = parts.flatMap((part, i): AskedItem[] => [
+    const items = parts.flatMap((part, i): RequestedItem[] => [
       ...(i > 0 ? [{ kind: 'part' } as const] : []),
       ...part.map((position) => this.#keep(position, top.object, { place, origin })),
     ]);
@@ -127,24 +127,24 @@ export class Arrangement {
   }
 
   /** Arranges the objects at a place that stand in the response of a fetch. */
-  #arrangeObject(asked: AskedObject, place: Place, origin: Origin): void {
+  #arrangeObject(requested: RequestedObject, place: Place, origin: Origin): void {
     const others = this.#input.fetches.filter((fetch) => isAt(fetch, place));
-    const runs = this.#runsAt(place, asked, others);
+    const runs = this.#runsAt(place, requested, others);
     const path = place.path.slice(origin.top);
-    const holes = new ObjectHoles({ object: asked, owner: origin.fetch, others, table: this.holes, path });
-    const items = numberParts(runs).flatMap(({ fetch, part, positions }): AskedItem[] => {
-      if (!fetch) return positions.map((position) => this.#keep(position, asked, { place, origin }));
-      return [holes.dig(fetch, part, positions)];
+    const holes = new ObjectHoles({ object: requested, owner: origin.fetch, others, table: this.holes, path });
+    const items = numberParts(runs).flatMap(({ fetch, part, positions }): RequestedItem[] => {
+      if (!fetch) return positions.map((position) => this.#keep(position, requested, { place, origin }));
+      return [holes.add(fetch, part, positions)];
     });
-    this.#setItems(asked, items, origin);
-    asked.items = [...holes.keys, ...asked.items];
+    this.#setItems(requested, items, origin);
+    requested.items = [...holes.keys, ...requested.items];
     for (const { fetch, requirers } of holes.fetches) this.#arrangeTop(fetch, place, { runs, requirers });
   }
 
   /** Keeps a field of the object itself, and arranges the objects below it. */
-  #keep({ field, when }: FieldPosition, asked: AskedObject, { place, origin }: { place: Place; origin: Origin }): AskedItem {
+  #keep({ field, when }: FieldPosition, requested: RequestedObject, { place, origin }: { place: Place; origin: Origin }): RequestedItem {
     const keptWhen = toConjunction(when);
-    const own = asked.fields.get(field.key);
+    const own = requested.fields.get(field.key);
     if (field.name === '__typename' && (!own || (own.key === '__typename' && origin.isCase)))
       return { kind: 'typename', key: field.key, keptWhen };
     if (own?.name !== field.name) throw new Unsupported('a field from an unknown fetch');
@@ -155,52 +155,52 @@ export class Arrangement {
   }
 
   /** Clients cannot see the other types: a response with such an object is left to the object executor, which reports its type. */
-  #visibleCases({ cases }: AskedField): readonly AskedObject[] {
+  #visibleCases({ cases }: RequestedField): readonly RequestedObject[] {
     const visible = cases.filter(({ type }) => isObjectType(this.#input.schema.getType(type.name)));
     if (visible.length === 0 && cases.length > 0) throw new Unsupported('an abstract type without visible types');
     return visible;
   }
 
   #arrangeCase(
-    own: AskedField,
-    asked: AskedObject,
+    own: RequestedField,
+    requested: RequestedObject,
     { field, place, origin }: { field: FieldPosition['field']; place: Place; origin: Origin },
   ): void {
-    const type = this.#input.schema.getType(asked.type.name);
+    const type = this.#input.schema.getType(requested.type.name);
     if (!isObjectType(type)) return;
     const below = { ...origin, path: pathBelow(origin, place.type, own), isCase: own.isAbstract };
     const segments = [{ key: field.key, type: undefined, isNullable: !isNonNullType(own.type) }, ...listSegments(own)];
     const path = [...place.path, ...segments.slice(0, -1), { ...(segments.at(-1) as PathSegment), type: type.name }];
-    this.#arrangeObject(asked, { type, sets: field.sets, path }, below);
+    this.#arrangeObject(requested, { type, sets: field.sets, path }, below);
   }
 
   /** Sets the order of an object's fields: what is not part of the response first, then what the client selects. */
-  #setItems(asked: AskedObject, kept: readonly AskedItem[], origin: Origin): void {
+  #setItems(requested: RequestedObject, kept: readonly RequestedItem[], origin: Origin): void {
     const isKept = new Set(kept.flatMap((item) => (item.kind === 'field' ? [item.field.key] : [])));
-    const dropped = [...asked.fields.values()].filter(({ key }) => !isKept.has(key));
-    const items = dropped.flatMap((field): AskedItem[] => {
+    const dropped = [...requested.fields.values()].filter(({ key }) => !isKept.has(key));
+    const items = dropped.flatMap((field): RequestedItem[] => {
       if (field.key === '__typename' && field.name === '__typename' && field.when.length === 0) {
         if (origin.isCase) return [];
-        if (asked.fields.size > 1) {
-          asked.fields.delete('__typename');
-          origin.fetch.knownTypes.push({ path: origin.path, type: asked.type.name });
+        if (requested.fields.size > 1) {
+          requested.fields.delete('__typename');
+          origin.fetch.knownTypes.push({ path: origin.path, type: requested.type.name });
           return [];
         }
       }
       for (const each of field.cases)
-        this.#setItems(each, [], { ...origin, path: pathBelow(origin, asked.type, field), isCase: field.isAbstract });
+        this.#setItems(each, [], { ...origin, path: pathBelow(origin, requested.type, field), isCase: field.isAbstract });
       return [{ kind: 'field', field, isKept: false, keptWhen: [], selected: undefined }];
     });
-    asked.items = [...items, ...kept];
+    requested.items = [...items, ...kept];
   }
 
   #addRootHole(
-    fetch: AskedFetch,
+    fetch: RequestedFetch,
     part: number,
-    { positions, others }: { positions: readonly FieldPosition[]; others: readonly AskedFetch[] },
+    { positions, others }: { positions: readonly FieldPosition[]; others: readonly RequestedFetch[] },
   ): number {
     const { root } = this.#input;
-    const hasOne = ({ tops }: AskedFetch) => positions.some(({ field }) => tops[0]?.object.fields.has(field.key));
+    const hasOne = ({ tops }: RequestedFetch) => positions.some(({ field }) => tops[0]?.object.fields.has(field.key));
     const isShared = others.some((other) => other !== fetch && hasOne(other));
     const hole = { fetch: fetch.index, part, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
     const fields = describeFields(root, { positions, isShared });
@@ -210,7 +210,7 @@ export class Arrangement {
 
 /** Numbers the runs of each fetch. */
 function numberParts(runs: readonly Run[]) {
-  const counts = new Map<AskedFetch | undefined, number>();
+  const counts = new Map<RequestedFetch | undefined, number>();
   return runs.map(({ fetch, positions }) => {
     const part = counts.get(fetch) ?? 0;
     counts.set(fetch, part + 1);
@@ -233,7 +233,7 @@ function attachTypeNames(runs: readonly Run[]): Run[] {
 }
 
 /** Returns whether a fetch of entities is for the objects at a place. */
-function isAt({ source: { step }, tops }: AskedFetch, { path, type }: Place): boolean {
+function isAt({ source: { step }, tops }: RequestedFetch, { path, type }: Place): boolean {
   if (!step.entities || !tops.some(({ object }) => object.type.name === type.name)) return false;
   const isSame = ({ key, types }: PlaceSegment, i: number) => {
     const own = path[i];
@@ -242,13 +242,16 @@ function isAt({ source: { step }, tops }: AskedFetch, { path, type }: Place): bo
   return step.places.some((each) => each.length === path.length && each.every(isSame));
 }
 
-function listSegments({ type }: AskedField): PathSegment[] {
+function listSegments({ type }: RequestedField): PathSegment[] {
   const inner = type && isNonNullType(type) ? type.ofType : type;
   if (!inner || !isListType(inner)) return [];
-  return [{ key: '@', type: undefined, isNullable: !isNonNullType(inner.ofType) }, ...listSegments({ type: inner.ofType } as AskedField)];
+  return [
+    { key: '@', type: undefined, isNullable: !isNonNullType(inner.ofType) },
+    ...listSegments({ type: inner.ofType } as RequestedField),
+  ];
 }
 
-function pathBelow({ path, isCase }: Origin, parent: GraphQLObjectType, { key }: AskedField): readonly KnownTypeSegment[] {
+function pathBelow({ path, isCase }: Origin, parent: GraphQLObjectType, { key }: RequestedField): readonly KnownTypeSegment[] {
   return [...path, { key, ...(isCase && { on: parent.name }) }];
 }
 

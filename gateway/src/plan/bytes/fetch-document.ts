@@ -11,13 +11,13 @@ import {
 } from 'graphql';
 import type { Condition } from '../selections/selection.ts';
 import { withoutUnusedVariables } from '../corrections/split-fetch.ts';
-import { type AskedFetch, entitiesOf } from './asked-fetch.ts';
-import { type AskedField, type AskedObject, Unsupported, conditionsIn } from './asked-object.ts';
+import { type RequestedFetch, entitiesOf } from './requested-fetch.ts';
+import { type RequestedField, type RequestedObject, Unsupported, conditionsIn } from './requested-object.ts';
 
 const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
 
 /** Returns the document. Throws Unsupported where the order cannot be written. A condition that nothing needs any more leaves no variable behind. */
-export function printFetch({ definition, tops, source }: AskedFetch): string {
+export function printFetch({ definition, tops, source }: RequestedFetch): string {
   const selectionSet = source.step.entities
     ? orderEntities(
         definition,
@@ -28,23 +28,23 @@ export function printFetch({ definition, tops, source }: AskedFetch): string {
   return stripIgnoredCharacters(print(document));
 }
 
-function orderRoot(root: AskedObject | undefined): SelectionSetNode {
+function orderRoot(root: RequestedObject | undefined): SelectionSetNode {
   if (!root) throw new Unsupported('a fetch of nothing');
   return toSet(selectionsOf(root));
 }
 
-function orderEntities(definition: OperationDefinitionNode, tops: readonly AskedObject[]): SelectionSetNode {
+function orderEntities(definition: OperationDefinitionNode, tops: readonly RequestedObject[]): SelectionSetNode {
   const field = entitiesOf(definition);
   const fragments = tops.map((each) => toFragment(each));
   // Entities of several types differ by their names.
   return toSet([{ ...field, selectionSet: toSet(tops.length > 1 ? [TYPENAME, ...fragments] : fragments) }]);
 }
 
-function selectionsOf({ items }: AskedObject): FieldNode[] {
+function selectionsOf({ items }: RequestedObject): FieldNode[] {
   return items.flatMap((item) => (item.kind === 'field' ? [toField(item.field)] : []));
 }
 
-function toField(field: AskedField): FieldNode {
+function toField(field: RequestedField): FieldNode {
   const { nodes, when, cases, isAbstract } = field;
   const [node] = nodes;
   const own = (node.directives ?? []).filter(({ name }) => name.value !== 'skip' && name.value !== 'include');
@@ -54,7 +54,7 @@ function toField(field: AskedField): FieldNode {
 }
 
 /** Objects of an abstract type have their name first. Only types that the planner named are named, because a subgraph may not know the others. */
-function orderCases({ nodes, cases }: AskedField): SelectionSetNode {
+function orderCases({ nodes, cases }: RequestedField): SelectionSetNode {
   const named = new Set(nodes.flatMap(({ selectionSet }) => (selectionSet ? conditionsIn(selectionSet) : [])));
   const parts = cases.map((each) => ({ name: each.type.name, fields: selectionsOf(each) }));
   const [first] = parts;
@@ -70,7 +70,7 @@ function orderCases({ nodes, cases }: AskedField): SelectionSetNode {
   return toSet([TYPENAME, ...cases.filter((each) => selectionsOf(each).length > 0).map(toFragment)]);
 }
 
-function toFragment(object: AskedObject): SelectionNode {
+function toFragment(object: RequestedObject): SelectionNode {
   return {
     kind: Kind.INLINE_FRAGMENT,
     typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: object.type.name } },

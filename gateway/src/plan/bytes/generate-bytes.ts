@@ -7,8 +7,8 @@ import { type FieldCosts, createFieldCosts } from '../cost/cost.ts';
 import { OWN } from '../selections/literals.ts';
 import type { GuardedSet, Selections } from '../selections/selection.ts';
 import { Arrangement } from './arrangement.ts';
-import { type FetchSource, askFetch, toBytesFetch } from './asked-fetch.ts';
-import { Unsupported } from './asked-object.ts';
+import { type FetchSource, askFetch, toBytesFetch } from './requested-fetch.ts';
+import { Unsupported } from './requested-object.ts';
 import { printFetch } from './fetch-document.ts';
 import { type WalkerContext, generateWalker } from './walker-code.ts';
 

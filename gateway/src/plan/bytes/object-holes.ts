@@ -2,15 +2,15 @@
 import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
 import type { FieldPosition } from '../selections/field-positions.ts';
 import { type PathSegment, describeFields, findNullable } from './absent-fields.ts';
-import type { AskedFetch, AskedTop } from './asked-fetch.ts';
-import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
+import type { RequestedFetch, RequestedTop } from './requested-fetch.ts';
+import { type RequestedField, type RequestedHole, type RequestedItem, type RequestedObject, Unsupported } from './requested-object.ts';
 import { missingKeys, requireKey } from './required-key.ts';
 
 export interface ObjectHolesInput {
-  readonly object: AskedObject;
+  readonly object: RequestedObject;
   /** The fetch in whose response the object stands, and those of its entity. */
-  readonly owner: AskedFetch;
-  readonly others: readonly AskedFetch[];
+  readonly owner: RequestedFetch;
+  readonly others: readonly RequestedFetch[];
   /** All holes of the operation. */
   readonly table: Hole[];
   /** From the top of the owner's response to the object. */
@@ -27,41 +27,41 @@ interface Reference {
 
 export class ObjectHoles {
   /** Holes that have keys and no fields. They come first in the object. */
-  readonly keys: AskedItem[] = [];
+  readonly keys: RequestedItem[] = [];
   readonly #input: ObjectHolesInput;
-  readonly #references = new Map<AskedFetch, Reference>();
-  readonly #requirers = new Map<AskedFetch, AskedFetch[]>();
+  readonly #references = new Map<RequestedFetch, Reference>();
+  readonly #requirers = new Map<RequestedFetch, RequestedFetch[]>();
 
   constructor(input: ObjectHolesInput) {
     this.#input = input;
   }
 
   /** The fetches of the entity that have holes here, each with those that require its fields here. */
-  get fetches(): { readonly fetch: AskedFetch; readonly requirers: readonly AskedFetch[] }[] {
+  get fetches(): { readonly fetch: RequestedFetch; readonly requirers: readonly RequestedFetch[] }[] {
     return Array.from(this.#references.keys(), (fetch) => ({ fetch, requirers: this.#requirers.get(fetch) ?? [] }));
   }
 
   /** Returns the hole for one part of an entity. Throws Unsupported when its key stands elsewhere. */
-  dig(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): AskedItem {
+  add(fetch: RequestedFetch, part: number, positions: readonly FieldPosition[]): RequestedItem {
     const { object, owner } = this.#input;
     const fields = { part, ...describeFields(object.type, { positions, isShared: this.#isShared(fetch, positions) }) };
     const known = this.#references.get(fetch);
     const provider = known ? undefined : this.#providerOf(fetch);
     if (known || provider) {
-      const { register, offset } = known ?? this.#referTo(fetch, provider as AskedFetch);
+      const { register, offset } = known ?? this.#referTo(fetch, provider as RequestedFetch);
       return this.#add(owner, { fetch, ...fields, offset, object }, { first: register, registers: [] });
     }
     return this.#addKey(fetch, fields);
   }
 
   /** Whether another fetch of the entity has one of the fields, too. */
-  #isShared(fetch: AskedFetch, positions: readonly FieldPosition[]): boolean {
+  #isShared(fetch: RequestedFetch, positions: readonly FieldPosition[]): boolean {
     const { object, others } = this.#input;
     return others.some((other) => other !== fetch && positions.some(({ field }) => topOf(other, object)?.object.fields.has(field.key)));
   }
 
   /** Digs a hole with the key of an entity, whose values are in the object. */
-  #addKey(fetch: AskedFetch, fields: Pick<Hole, 'part' | 'isOptional' | 'absent'>): AskedItem {
+  #addKey(fetch: RequestedFetch, fields: Pick<Hole, 'part' | 'isOptional' | 'absent'>): RequestedItem {
     const { object, owner } = this.#input;
     const registers = requireKey(fetch, object, owner);
     if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
@@ -71,7 +71,7 @@ export class ObjectHoles {
   }
 
   /** Returns the fetch whose entity has the values that the object itself lacks; undefined when it lacks none. */
-  #providerOf(fetch: AskedFetch): AskedFetch | undefined {
+  #providerOf(fetch: RequestedFetch): RequestedFetch | undefined {
     const { object, others } = this.#input;
     const missing = missingKeys(fetch, object);
     if (missing.length === 0) return undefined;
@@ -81,11 +81,11 @@ export class ObjectHoles {
   }
 
   /** Makes a fetch find its entities by those of its provider, which then have the keys. */
-  #referTo(fetch: AskedFetch, provider: AskedFetch): Reference {
+  #referTo(fetch: RequestedFetch, provider: RequestedFetch): Reference {
     const { object } = this.#input;
     const first = this.#references.get(provider) ?? this.#referToKey(provider);
     if (first.offset !== undefined) throw new Unsupported('a requirement from a fetch that has requirements');
-    const top = topOf(provider, object) as AskedTop;
+    const top = topOf(provider, object) as RequestedTop;
     const offset = top.keys.get(fetch)?.offset ?? this.#addToTop(fetch, provider, { top, registers: first.registers });
     const reference = { ...first, offset };
     this.#references.set(fetch, reference);
@@ -93,7 +93,7 @@ export class ObjectHoles {
     return reference;
   }
 
-  #referToKey(provider: AskedFetch): Reference {
+  #referToKey(provider: RequestedFetch): Reference {
     if (this.#providerOf(provider)) throw new Unsupported('a requirement from a fetch that has requirements');
     this.keys.push(this.#addKey(provider, { part: undefined, isOptional: false, absent: [] }));
     return this.#references.get(provider) as Reference;
@@ -104,9 +104,9 @@ export class ObjectHoles {
    * far the hole is from the start.
    */
   #addToTop(
-    fetch: AskedFetch,
-    provider: AskedFetch,
-    { top, registers: ofProvider }: { top: AskedTop; registers: readonly number[] },
+    fetch: RequestedFetch,
+    provider: RequestedFetch,
+    { top, registers: ofProvider }: { top: RequestedTop; registers: readonly number[] },
   ): number {
     if (top.signature !== undefined) throw new Unsupported('an entity with different requirements at two places');
     const { object, table } = this.#input;
@@ -130,14 +130,14 @@ export class ObjectHoles {
   }
 
   #add(
-    owner: AskedFetch,
+    owner: RequestedFetch,
     {
       fetch,
       object,
       ...fields
-    }: Pick<Hole, 'part' | 'isOptional' | 'absent' | 'offset'> & Pick<ObjectHolesInput, 'object'> & { readonly fetch: AskedFetch },
-    { first, registers }: Pick<AskedHole, 'first' | 'registers'>,
-  ): { readonly kind: 'hole'; readonly hole: AskedHole } {
+    }: Pick<Hole, 'part' | 'isOptional' | 'absent' | 'offset'> & Pick<ObjectHolesInput, 'object'> & { readonly fetch: RequestedFetch },
+    { first, registers }: Pick<RequestedHole, 'first' | 'registers'>,
+  ): { readonly kind: 'hole'; readonly hole: RequestedHole } {
     const representation = fetch.tops.findIndex((top) => top.object.type.name === object.type.name);
     const words = HOLE_WORDS + 2 * registers.length;
     const { table, path } = this.#input;
@@ -147,19 +147,19 @@ export class ObjectHoles {
   }
 }
 
-function topOf({ tops }: AskedFetch, { type }: AskedObject): AskedTop | undefined {
+function topOf({ tops }: RequestedFetch, { type }: RequestedObject): RequestedTop | undefined {
   return tops.find(({ object }) => object.type.name === type.name);
 }
 
 /** Returns where a hole has the place of a field's value. Throws Unsupported for a value that is not part of its key. */
-function wordOf(field: AskedField | undefined, registers: readonly number[]): number {
+function wordOf(field: RequestedField | undefined, registers: readonly number[]): number {
   const index = registers.findIndex((register) => register === field?.register);
   if (index < 0) throw new Unsupported('a requirement from two fetches');
   return HOLE_WORDS + 2 * index;
 }
 
 /** Requests a field of a key again from the fetch that was given it. */
-function copyKey(key: string, { from, to, provider }: { from: AskedObject; to: AskedObject; provider: AskedFetch }): void {
+function copyKey(key: string, { from, to, provider }: { from: RequestedObject; to: RequestedObject; provider: RequestedFetch }): void {
   const field = from.fields.get(key);
   const isKey = provider.source.keysOf(to.type.name).some((each) => each.includes(key));
   if (!field || !isKey || field.name !== key || field.cases.length > 0 || field.when.length > 0)

@@ -1,15 +1,15 @@
 /** Finds the values of a representation in the object that has the entity's key (Federation subgraph specification, `_entities`). */
 import { type GraphQLOutputType, isListType, isNonNullType } from 'graphql';
 import type { RequiredSelection } from '../selections/requirements.ts';
-import type { AskedFetch } from './asked-fetch.ts';
-import { type AskedField, type AskedObject, Unsupported } from './asked-object.ts';
+import type { RequestedFetch } from './requested-fetch.ts';
+import { type RequestedField, type RequestedObject, Unsupported } from './requested-object.ts';
 
 /** A representation that is being written: texts with a register between each two. */
 interface Draft {
   readonly texts: string[];
   readonly registers: number[];
   text: string;
-  readonly owner: AskedFetch;
+  readonly owner: RequestedFetch;
   /** Names of fields without which there is no entity. */
   readonly keys: ReadonlySet<string>;
 }
@@ -18,7 +18,7 @@ interface Draft {
  * Returns the registers of the owner's walker that hold the places of the values, in the order of the representation. Sets the representation of
  * the type. Throws Unsupported when a value stands elsewhere.
  */
-export function requireKey(fetch: AskedFetch, object: AskedObject, owner: AskedFetch): number[] {
+export function requireKey(fetch: RequestedFetch, object: RequestedObject, owner: RequestedFetch): number[] {
   const { requires = [], keysOf } = fetch.source;
   const name = object.type.name;
   const applying = requires.find((each) => each.kind === 'InlineFragment' && each.typeCondition === name);
@@ -41,7 +41,7 @@ export function requireKey(fetch: AskedFetch, object: AskedObject, owner: AskedF
 }
 
 /** Returns the response keys that a representation needs and the object does not have. */
-export function missingKeys({ source: { requires = [] } }: AskedFetch, { type, fields }: AskedObject): string[] {
+export function missingKeys({ source: { requires = [] } }: RequestedFetch, { type, fields }: RequestedObject): string[] {
   const applying = requires.find((each) => each.kind === 'InlineFragment' && each.typeCondition === type.name);
   if (applying?.kind !== 'InlineFragment') return [];
   return applying.selections.flatMap((each) => {
@@ -50,7 +50,7 @@ export function missingKeys({ source: { requires = [] } }: AskedFetch, { type, f
   });
 }
 
-function writeMember(draft: Draft, object: AskedObject, { selection, before }: { selection: RequiredSelection; before: string }): void {
+function writeMember(draft: Draft, object: RequestedObject, { selection, before }: { selection: RequiredSelection; before: string }): void {
   if (selection.kind !== 'Field' || selection.neededWhen) throw new Unsupported('a requirement with conditions');
   if (isTypename(selection)) {
     draft.text += `${before}"__typename":${JSON.stringify(object.type.name)}`;
@@ -64,7 +64,7 @@ function writeMember(draft: Draft, object: AskedObject, { selection, before }: {
   else writeLeaf(draft, field);
 }
 
-function writeObject(draft: Draft, field: AskedField, selections: readonly RequiredSelection[]): void {
+function writeObject(draft: Draft, field: RequestedField, selections: readonly RequiredSelection[]): void {
   const [object, ...others] = field.cases;
   if (!object || others.length > 0 || field.isAbstract || isList(field.type))
     throw new Unsupported('a requirement of lists or abstract types');
@@ -75,7 +75,7 @@ function writeObject(draft: Draft, field: AskedField, selections: readonly Requi
   draft.text += '}';
 }
 
-function writeLeaf(draft: Draft, field: AskedField): void {
+function writeLeaf(draft: Draft, field: RequestedField): void {
   if (field.cases.length > 0 || field.name === '__typename') throw new Unsupported('a requirement without its fields');
   field.register ??= draft.owner.registers++;
   draft.registers.push(field.register);

@@ -10,8 +10,8 @@ import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'g
 import { MISSING, RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
 import type { FieldCost } from '../cost/cost.ts';
 import type { CollectedField, Condition } from '../selections/selection.ts';
-import type { AskedFetch } from './asked-fetch.ts';
-import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
+import type { RequestedFetch } from './requested-fetch.ts';
+import { type RequestedField, type RequestedHole, type RequestedItem, type RequestedObject, Unsupported } from './requested-object.ts';
 import { scanLeaf } from './leaf-scan.ts';
 import { WalkerText, matches } from './walker-text.ts';
 
@@ -31,13 +31,13 @@ export interface WalkerContext {
 }
 
 /** Returns an expression of type `Walk`. Throws Unsupported. */
-export function generateWalker(fetch: AskedFetch, context: WalkerContext): string {
+export function generateWalker(fetch: RequestedFetch, context: WalkerContext): string {
   const code = new WalkerGenerator(fetch, context).generate();
   if (code.length > MAX_CODE_LENGTH) throw new Unsupported('a fetch of very many fields');
   return code;
 }
 
-type FieldItem = Extract<AskedItem, { kind: 'field' }>;
+type FieldItem = Extract<RequestedItem, { kind: 'field' }>;
 
 /** The cost of a field that is not part of the response. */
 const FREE: FieldCost = { weight: 0, args: '0' };
@@ -56,13 +56,13 @@ interface Members {
 }
 
 class WalkerGenerator {
-  readonly #fetch: AskedFetch;
+  readonly #fetch: RequestedFetch;
   readonly #context: WalkerContext;
   readonly #text = new WalkerText();
   /** The most words that the code writes without a check of the limit. */
   #words = 0;
 
-  constructor(fetch: AskedFetch, context: WalkerContext) {
+  constructor(fetch: RequestedFetch, context: WalkerContext) {
     this.#fetch = fetch;
     this.#context = context;
   }
@@ -77,7 +77,7 @@ class WalkerGenerator {
     text.add('if(n>=count)return 0;if(t>limit)return -1;w[r]=t;n++;');
     if (isOfEntities) text.add(`if(${matches('null')}){p+=4;j.hasNulls=true;${this.#missing()}}else{`);
     for (let part = 0; part < parts; part++) text.add(`w[r+${part * RECORD_WORDS + 1}]=0;`);
-    if (tops.length === 1) this.#object(tops[0]?.object as AskedObject, false);
+    if (tops.length === 1) this.#object(tops[0]?.object as RequestedObject, false);
     else
       this.#cases(
         tops.map(({ object }) => object),
@@ -104,33 +104,33 @@ class WalkerGenerator {
     this.#words += 2;
   }
 
-  #object(asked: AskedObject, keepsBraces: boolean): void {
+  #object(requested: RequestedObject, keepsBraces: boolean): void {
     this.#text.expect('{');
-    const isOpen = keepsBraces && isKeptFirst(asked);
+    const isOpen = keepsBraces && isKeptFirst(requested);
     if (keepsBraces && !isOpen) this.#cut();
-    this.#members(asked, { isOpen, comma: 'no', keepsBraces });
+    this.#members(requested, { isOpen, comma: 'no', keepsBraces });
   }
 
   /** Objects of an abstract type: the name of the type comes first. */
-  #cases(cases: readonly AskedObject[], { keepsBraces, isTop }: { keepsBraces: boolean; isTop: boolean }): void {
+  #cases(cases: readonly RequestedObject[], { keepsBraces, isTop }: { keepsBraces: boolean; isTop: boolean }): void {
     const text = this.#text;
     text.expect('{');
     text.add('{const o=p;');
     text.expect('"__typename":"');
     text.flush();
-    for (const [i, asked] of cases.entries()) {
-      const name = `${asked.type.name}"`;
+    for (const [i, requested] of cases.entries()) {
+      const name = `${requested.type.name}"`;
       text.add(`if(${matches(name)}){p+=${name.length};${isTop ? `w[r+${TYPE_WORD}]=${i};` : ''}`);
-      const isOpen = keepsBraces && isTypenameFirst(asked);
+      const isOpen = keepsBraces && isTypenameFirst(requested);
       if (keepsBraces && !isOpen) this.#cut('o');
-      this.#members(isOpen ? { ...asked, items: asked.items.slice(1) } : asked, { isOpen, comma: 'yes', keepsBraces });
+      this.#members(isOpen ? { ...requested, items: requested.items.slice(1) } : requested, { isOpen, comma: 'yes', keepsBraces });
       text.add('}else ');
     }
     text.add('return 0;}');
   }
 
   /** The members of an object and its closing brace. */
-  #members({ items, type }: AskedObject, { isOpen: wasOpen, comma: first, keepsBraces }: Members): void {
+  #members({ items, type }: RequestedObject, { isOpen: wasOpen, comma: first, keepsBraces }: Members): void {
     let isOpen = wasOpen;
     let comma = first;
     let part = 0;
@@ -144,7 +144,7 @@ class WalkerGenerator {
         this.#text.add(`${NOTE_COST}w[r+${++part * RECORD_WORDS}]=t;`);
       } else if (item.kind === 'hole') {
         close();
-        this.#dig(item.hole);
+        this.#hole(item.hole);
       } else if (item.kind === 'typename') {
         close();
         this.#typename(item, type.name);
@@ -163,7 +163,7 @@ class WalkerGenerator {
     this.#end(items, { isOpen, keepsBraces });
   }
 
-  #end(items: readonly AskedItem[], { isOpen, keepsBraces }: Pick<Members, 'isOpen' | 'keepsBraces'>): void {
+  #end(items: readonly RequestedItem[], { isOpen, keepsBraces }: Pick<Members, 'isOpen' | 'keepsBraces'>): void {
     if (!keepsBraces && isOpen) this.#cut();
     if (keepsBraces && !isOpen) this.#text.add('run=p<<1;');
     this.#text.expect('}');
@@ -213,7 +213,7 @@ class WalkerGenerator {
     if (register !== undefined) text.add(`e${register}=p;`);
   }
 
-  #value(type: GraphQLOutputType, field: AskedField, { isKept, weight }: { isKept: boolean; weight: number }): void {
+  #value(type: GraphQLOutputType, field: RequestedField, { isKept, weight }: { isKept: boolean; weight: number }): void {
     const text = this.#text;
     const isNullable = !isNonNullType(type) && !field.isNeverNull;
     const inner = isNonNullType(type) ? type.ofType : type;
@@ -226,18 +226,18 @@ class WalkerGenerator {
       text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
     } else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
     else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false });
-    else this.#object(field.cases[0] as AskedObject, isKept);
+    else this.#object(field.cases[0] as RequestedObject, isKept);
     text.add(isNullable ? '}' : '');
   }
 
-  #dig({ number, register, first }: AskedHole): void {
+  #hole({ number, register, first }: RequestedHole): void {
     const words = this.#context.wordsOf(number);
     this.#text.add(`w[t]=${~number};${first === undefined ? '' : `w[t+1]=h${first};`}h${register}=t;t+=${words};`);
     this.#words += words;
   }
 
   /** The name of the type as a piece of the constants. */
-  #typename({ key, keptWhen }: Extract<AskedItem, { kind: 'typename' }>, type: string): void {
+  #typename({ key, keptWhen }: Extract<RequestedItem, { kind: 'typename' }>, type: string): void {
     const text = `${JSON.stringify(key)}:${JSON.stringify(type)}`;
     const at = this.#context.constant(text);
     const condition = this.#conditionOf(keptWhen);
@@ -252,13 +252,13 @@ class WalkerGenerator {
 }
 
 /** Returns whether an object begins with a field of the response that is always there. */
-function isKeptFirst({ items }: AskedObject): boolean {
+function isKeptFirst({ items }: RequestedObject): boolean {
   const [first] = items;
   return first === undefined || (first.kind === 'field' && first.isKept && first.field.when.length === 0 && first.keptWhen.length === 0);
 }
 
 /** Whether the response begins with the type's name as the request does. */
-function isTypenameFirst({ items }: AskedObject): boolean {
+function isTypenameFirst({ items }: RequestedObject): boolean {
   const [first] = items;
   return first?.kind === 'typename' && first.key === '__typename' && first.keptWhen.length === 0;
 }

@@ -218,14 +218,14 @@ return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buff
       .flatMap(({ nodes, when }) => when.filter((_, i) => !known.has(nodes[i] as FieldNode)));
     if (ways.length === 0) return '';
     const condition = conditionOf([...new Map(ways.map((way) => [JSON.stringify(way), way])).values()]);
-    return `${condition && `if(${condition})`}{${this.#fault(`No type is known for an object of ${type.name}.`)}return false;}`;
+    return `${condition && `if(${condition})`}{${this.#fault(`The object type of a value of ${type.name} is unknown.`)}return false;}`;
   }
 
   /** Returns the name of the function that writes objects of this type; of an interface, objects whose type is not known. */
   #writeConcrete(type: GraphQLNamedType, guarded: readonly GuardedSet[]): string {
     return this.#once(`${type.name}|${this.#keyOf(guarded)}`, (name) => {
       const fields = this.#input.selections.collect(type, guarded);
-      const unknown = `${this.#fault(`No type is known for an object of ${type.name}.`)}return false;`;
+      const unknown = `${this.#fault(`The object type of a value of ${type.name} is unknown.`)}return false;`;
       const ownName = isObjectType(type) ? literal(quote(type.name)) : unknown;
       const body = `${this.#refuseUnknownType(type, guarded, fields)}${this.#writeFields(type, fields, ownName)}`;
       if (this.#explains) return this.#restorePath(`function ${name}(o){room(256);${body}return true;}`);

@@ -1,5 +1,5 @@
 /** Checks of schemas estimate costs without the gateway (packages/graph-checks): for operations without variables both give the same. */
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { estimateCost } from '@trestle/graph-checks/estimate-cost';
 import fc from 'fast-check';
 import {
@@ -100,23 +100,25 @@ function writeSet(type: GraphQLCompositeType, depth: number, next: Next): string
   return `{${selections.join(' ')}}`;
 }
 
-it('are those of the gateway for any operation without variables', () => {
-  let differing = new Set<number>();
-  fc.assert(
-    fc.property(fc.infiniteStream(fc.nat()), (stream) => {
-      const next: Next = (below) => (stream.next().value as number) % below;
-      const isMutation = next(4) === 0;
-      const root = (isMutation ? schema.getMutationType() : schema.getQueryType()) as GraphQLObjectType;
-      const source = `${isMutation ? 'mutation' : 'query'}${writeSet(root, 4, next)}
+describe('estimates of graph-checks', () => {
+  it('equal those of the gateway for any operation without variables', () => {
+    let differing = new Set<number>();
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat()), (stream) => {
+        const next: Next = (below) => (stream.next().value as number) % below;
+        const isMutation = next(4) === 0;
+        const root = (isMutation ? schema.getMutationType() : schema.getQueryType()) as GraphQLObjectType;
+        const source = `${isMutation ? 'mutation' : 'query'}${writeSet(root, 4, next)}
         fragment fUser on User ${writeSet(schema.getType('User') as GraphQLObjectType, 0, next)}
         fragment fPhoto on Photo ${writeSet(schema.getType('Photo') as GraphQLObjectType, 0, next)}`;
-      const document = parse(source);
-      const cost = gatewayCost(document);
-      differing = differing.add(cost);
-      expect({ source, cost: estimateCost({ schema, supergraph: schema }, document) }).toEqual({ source, cost: expect.closeTo(cost, 6) });
-    }),
-    { numRuns: 300 },
-  );
-  // The operations must differ, or the comparison would say nothing.
-  expect(differing.size).toBeGreaterThan(50);
+        const document = parse(source);
+        const cost = gatewayCost(document);
+        differing = differing.add(cost);
+        expect({ source, cost: estimateCost({ schema, supergraph: schema }, document) }).toEqual({ source, cost: expect.closeTo(cost, 6) });
+      }),
+      { numRuns: 300 },
+    );
+    // The operations must differ, or the comparison would say nothing.
+    expect(differing.size).toBeGreaterThan(50);
+  });
 });

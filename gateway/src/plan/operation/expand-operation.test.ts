@@ -67,7 +67,7 @@ describe('expandOperation', () => {
       (next) => `...${next} @include(if: $v${String(i)}) ...${next} @skip(if: $v${String(i++)})`,
     );
     expect(() => expand(`query (${variables}) { user { ...F0 } } ${bomb}`)).toThrow(
-      'The operation has more than 200 selections when its fragments are expanded; select fewer fields or conditions',
+      'The operation has more than 200 selections when its fragments are expanded. Select fewer fields or conditions.',
     );
   });
 });

@@ -100,7 +100,7 @@ class OperationExpander {
     else this.#looks++;
     if (this.#selections > maxSelections || this.#looks > maxSelections * LOOKS_PER_SELECTION)
       throw new GraphQLError(
-        `The operation has more than ${String(maxSelections)} selections when its fragments are expanded; select fewer fields or conditions`,
+        `The operation has more than ${String(maxSelections)} selections when its fragments are expanded. Select fewer fields or conditions.`,
         { nodes: [operation], extensions: { code: 'VALIDATION_ERROR' } },
       );
   }

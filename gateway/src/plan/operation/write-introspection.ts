@@ -42,7 +42,7 @@ interface SelectedField {
   readonly select: (() => readonly SelectedField[]) | undefined;
 }
 
-/** So many characters are encoded at a time. */
+/** The number of characters that are encoded at a time. */
 const CHUNK_LENGTH = 8192;
 
 /** Writes introspection fields of one operation. */
@@ -185,7 +185,7 @@ export class IntrospectionWriter {
 class TooLarge extends Error {}
 
 function toLimitError(nodes: readonly FieldNode[], maxBytes: number): GraphQLError {
-  return new GraphQLError(`The introspection result exceeds the limit of ${String(maxBytes)} bytes; select fewer fields`, {
+  return new GraphQLError(`The introspection result exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields.`, {
     nodes,
     extensions: { code: 'VALIDATION_ERROR' },
   });

@@ -6,7 +6,7 @@ import type { GuardedSet, Selections } from './selection.ts';
 /** Thrown for an operation that no plan can resolve; its cause names the field. */
 export class Uncovered extends Error {}
 
-export const UNRESOLVABLE = 'The subgraphs cannot resolve all that the operation asks for';
+export const UNRESOLVABLE = 'The subgraphs cannot resolve every field of the operation.';
 
 /** Throws Uncovered for a root field that the plan does not fetch. The planner silently leaves out what no subgraph can resolve, which would be null. */
 export function requireCover({

@@ -33,8 +33,8 @@ const MAX_MEASURED = 500_000;
  */
 export function batchEntities(plan: PlanNode, namesOf: (type: string) => readonly string[]): Task[] | undefined {
   const steps: Step[] = [];
-  const isPlain = addSteps({ node: plan, place: [] }, { steps, after: new Set(), namesOf });
-  if (!isPlain || steps.length > MAX_STEPS) return undefined;
+  const canBatch = addSteps({ node: plan, place: [] }, { steps, after: new Set(), namesOf });
+  if (!canBatch || steps.length > MAX_STEPS) return undefined;
   const graph = new Graph(steps);
   for (const alike of groupByShape(steps)) graph.merge(alike);
   return graph.hasBatches ? graph.toTasks() : undefined;
@@ -78,6 +78,7 @@ function addSteps({ node, place }: Located, around: Around): boolean {
   }
 }
 
+/** Returns whether no fetch of a node has contextual arguments and nothing in it is deferred. */
 function isPlain(node: PlanNode | undefined): boolean {
   switch (node?.kind) {
     case undefined:

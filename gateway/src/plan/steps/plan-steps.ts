@@ -4,7 +4,7 @@ import { type GraphQLSchema, isInterfaceType } from 'graphql';
 import type { EntityFetch, FetchStep, GraphStep, KeyRename, Place, PlanStep } from '../../program/program.ts';
 import { type Beginning, type Located, childrenOf, joinAlike } from './alike-nodes.ts';
 import { type Task, batchEntities } from './batch-entities.ts';
-import type { FetchSource } from '../bytes/asked-fetch.ts';
+import type { FetchSource } from '../bytes/requested-fetch.ts';
 import { CONTEXTUAL, compileContexts, requireContexts } from './contextual-fetch.ts';
 import type { FindFetchCaching } from '../caching/fetch-caching.ts';
 import { keysOf } from '../caching/fetch-keys.ts';

@@ -14,7 +14,7 @@ import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 
 /** Limits of a queue: the bytes of all documents that wait, and the number of documents of one client. */
 export const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
-export const TOO_MANY_WAIT = 'Too many new documents wait to be planned; send fewer at a time, or retry later';
+export const TOO_MANY_WAIT = 'Too many new documents wait to be planned. Send fewer at a time, or retry later.';
 /** After this time of planning one document, the second thread takes the documents that wait behind it. */
 const PATIENCE_MS = 200;
 /** The second thread exits after this time without a task, to free its memory. */

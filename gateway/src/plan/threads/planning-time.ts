@@ -6,7 +6,7 @@
 export interface PlanningTimeOptions {
   /** The largest share of time for one client, from 0 to 1. */
   readonly share: number;
-  /** For so long a client is planned for without a pause. */
+  /** The planning time that a client may use without a pause. */
   readonly burstMs: number;
   /** The longest pause. */
   readonly maxPauseMs: number;
@@ -14,7 +14,7 @@ export interface PlanningTimeOptions {
   readonly now?: () => number;
 }
 
-/** Beyond so many, clients without a pause are forgotten, then the oldest. */
+/** The most clients that are kept. Beyond it, clients without a pause are removed first, then the oldest. */
 const MAX_CLIENTS = 1000;
 
 export class PlanningTime {

@@ -6,7 +6,7 @@ import type { PlannerTask } from './planner-messages.ts';
 /** Thrown for a document that takes too much time or memory to plan. */
 export class TooMuchWork extends Fault {
   constructor() {
-    super('VALIDATION_ERROR', 'The operation takes too much time or memory to plan; select fewer fields');
+    super('VALIDATION_ERROR', 'Planning the operation takes too much time or memory. Select fewer fields.');
   }
 }
 

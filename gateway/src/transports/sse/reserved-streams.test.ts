@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import { SendBuffers } from '../delivery/send-buffers.ts';
@@ -24,44 +24,46 @@ const addTo = (streams: ReservedStreams, token: string, id: string) => {
   return { operation: streams.addOperation(token, { id, context, onBegin: ignore }), context };
 };
 
-it('disconnects a client whose stream has too many bytes waiting in the moment when it is opened', async () => {
-  const streams = create(30_000_000);
-  const [token, other] = [streams.reserve(null), streams.reserve(null)];
-  // Waiting for two clients it counts once; what is written to a connection counts for itself.
-  const bytes = Buffer.alloc(20_000_000);
-  for (const each of [token, other]) addTo(streams, each, 'a').operation.next({ bytes, receivedAt: 0 });
-  const server = createServer((_: IncomingMessage, response: ServerResponse) => {
-    const record = { measure: ignore, end: ignore };
-    streams.open(token, { response, requestId: 'r', record } as unknown as StreamedExchange, null);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
-  // The head may arrive before the connection is closed.
-  await new Promise((resolve) =>
-    request
-      .once('error', resolve)
-      .once('close', resolve)
-      .once('response', (response) => response.resume()),
-  );
-  expect(() => addTo(streams, token, 'b')).toThrow('does not exist');
-  streams.stop();
-  await new Promise((resolve) => server.close(resolve));
-});
+describe('reserved event streams', () => {
+  it('disconnect a client whose stream has too many waiting bytes when it is opened', async () => {
+    const streams = create(30_000_000);
+    const [token, other] = [streams.reserve(null), streams.reserve(null)];
+    // Waiting for two clients it counts once; what is written to a connection counts for itself.
+    const bytes = Buffer.alloc(20_000_000);
+    for (const each of [token, other]) addTo(streams, each, 'a').operation.next({ bytes, receivedAt: 0 });
+    const server = createServer((_: IncomingMessage, response: ServerResponse) => {
+      const record = { measure: ignore, end: ignore };
+      streams.open(token, { response, requestId: 'r', record } as unknown as StreamedExchange, null);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    // The head may arrive before the connection is closed.
+    await new Promise((resolve) =>
+      request
+        .once('error', resolve)
+        .once('close', resolve)
+        .once('response', (response) => response.resume()),
+    );
+    expect(() => addTo(streams, token, 'b')).toThrow('does not exist');
+    streams.stop();
+    await new Promise((resolve) => server.close(resolve));
+  });
 
-it('cancels the operation that is stopped, and no other', () => {
-  const streams = create(1e9);
-  const token = streams.reserve(null);
-  const [stopped, other] = [addTo(streams, token, 'a').context, addTo(streams, token, 'b').context];
-  streams.stopOperation(token, { id: 'a', caller: null });
-  expect([stopped.cancellation.isCancelled, other.cancellation.isCancelled]).toEqual([true, false]);
-  streams.stop();
-});
+  it('cancel the operation that is stopped, and no other', () => {
+    const streams = create(1e9);
+    const token = streams.reserve(null);
+    const [stopped, other] = [addTo(streams, token, 'a').context, addTo(streams, token, 'b').context];
+    streams.stopOperation(token, { id: 'a', caller: null });
+    expect([stopped.cancellation.isCancelled, other.cancellation.isCancelled]).toEqual([true, false]);
+    streams.stop();
+  });
 
-it('refuses one operation too many with what is left of the limit', () => {
-  const streams = create(1e9);
-  const token = streams.reserve(null);
-  for (const id of ['a', 'b']) addTo(streams, token, id);
-  const rateLimit = { limit: 2, remaining: 0, resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) };
-  expect(() => addTo(streams, token, 'c')).toThrow(expect.objectContaining({ retryAfterSeconds: 1, rateLimit }));
-  streams.stop();
+  it('refuse an operation beyond the limit, and name the remaining operations', () => {
+    const streams = create(1e9);
+    const token = streams.reserve(null);
+    for (const id of ['a', 'b']) addTo(streams, token, id);
+    const rateLimit = { limit: 2, remaining: 0, resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) };
+    expect(() => addTo(streams, token, 'c')).toThrow(expect.objectContaining({ retryAfterSeconds: 1, rateLimit }));
+    streams.stop();
+  });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { SourceReceiver } from '../subscription-upstream.ts';
 import { type CallbackIdentity, readCallbackMessage } from './callback-message.ts';
 
-/** So many intervals without a message, and a subscription is lost. */
+/** A subscription is lost after this many intervals without a message. */
 const LOST_AFTER = 3;
 
 /** What a subgraph gets with a subscription, as `extensions.subscription`. */

@@ -20,9 +20,9 @@ export interface PublisherOptions {
 const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
 
 /**
- * Starts to publish. How far it is follows from the last message of the stream, so there is no second truth. Each message names the sequence
- * that it must follow, and its `Nats-Msg-Id` is the event's id with its own sequence. So of several publishers at the same place one stores the
- * event; the others learn that it is stored where they would have stored it, or, after longer than the bus remembers ids, read the last message again.
+ * Starts to publish. The last message of the stream is the only record of the position. Each message names the sequence that it must follow, and
+ * its `Nats-Msg-Id` is the event's id with its own sequence. When several publishers are at one position, NATS stores the event of one. It sends the
+ * others the sequence of the stored message; after the time for which it remembers ids it refuses them, and they read the last message again.
  */
 export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
   return repeatUntilStopped({
@@ -43,7 +43,7 @@ async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: A
       throw error;
     });
     if (events === undefined) {
-      // The database was restored, or this was off for longer than events are kept. Consumers find that their position is gone.
+      // The database was restored, or this process was stopped for longer than events are kept. Consumers get GONE for their position.
       log.error(`the stream ${stream} does not continue with the events that are stored: it begins again with the oldest`);
       // Not what another publisher, which has found the same, has published meanwhile.
       await open.jsm.streams.purge(stream, { seq: sequence + 1 });

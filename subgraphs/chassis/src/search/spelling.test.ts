@@ -44,7 +44,7 @@ describe('a misspelt word', () => {
     expect(['abc', 'abcd', 'x1234', 'a-bcd', 'a'.repeat(31)].filter(isCorrectable)).toEqual(['abcd']);
   });
 
-  it('has one letter less of swaps than letters, each a distance of one or none away', () => {
+  it('has one swap for each pair of neighbouring letters, each at a distance of at most one', () => {
     fc.assert(
       fc.property(word, (written) => {
         const swaps = swapsOf(written);

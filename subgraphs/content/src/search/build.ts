@@ -1,4 +1,4 @@
-/** Builds the search index anew beside the one that is searched, and then puts it in its place (ADR 28). */
+/** Builds a new search index beside the current one, then replaces the current one (ADR 28). */
 import type { Query } from '@trestle/chassis/database/query';
 import { toSqlClient } from '@trestle/chassis/database/sql';
 import type { EventFeed } from '@trestle/chassis/events/domain-event';

@@ -13,7 +13,7 @@ export const NEXT: IndexTables = { documents: 'search_documents_next', words: 's
 
 export type IndexStore = ReturnType<typeof createIndexStore>;
 
-/** So many comments are written by one statement, which must end within its time limit. */
+/** The most comments that one statement writes, which must end within its time limit. */
 const COMMENTS = 500;
 
 export function createIndexStore(prisma: SqlClient, { documents, words }: IndexTables = LIVE) {

@@ -30,7 +30,7 @@ export interface ReplaceOptions {
 const EVENTS = 1000;
 /** A feed that has no more events than these is nearly read: under constant writes there is always another one. */
 const FEW_EVENTS = 100;
-/** A feed without events for so long has no more. */
+/** A feed that has sent no event for this time counts as read to its end. */
 const QUIET_MS = 500;
 /** A backup reads the tables for as long as it takes. */
 const MAX_WAIT_MS = 3_600_000;

@@ -70,5 +70,5 @@ function toFault(cause: unknown): Fault {
   const isForGood = code !== 'EAUTH' && responseCode !== undefined && responseCode >= 500;
   if (isForGood)
     return fail('BUSINESS_RULE_VIOLATION', `The mail server refused the mail with the code ${String(responseCode)}.`, { cause });
-  return fail('UPSTREAM_ERROR', 'The mail server did not take the mail over.', { cause });
+  return fail('UPSTREAM_ERROR', 'The mail server did not accept the mail.', { cause });
 }

@@ -64,8 +64,8 @@ interface Pending {
 }
 
 /**
- * Connects the processes of users by NOTIFY. The outbox brings them the same revocations, but in the order of all events, so that it may
- * have to wait for the commit of an earlier one; and nobody knows from it what was applied.
+ * Connects the processes of users by NOTIFY. They also read every revocation from the outbox. That can be later, because an event waits for
+ * the commit of earlier ones, and the outbox does not report what was applied.
  */
 export class RevocationPeers {
   readonly #options: RevocationPeersOptions;

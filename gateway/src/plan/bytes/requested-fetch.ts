@@ -13,7 +13,7 @@ import {
 import type { BytesFetch, KnownType, RepeatedKey, Representation } from '../../program/bytes-program.ts';
 import type { FetchStep } from '../../program/program.ts';
 import type { RequiredSelection } from '../selections/requirements.ts';
-import { type AskedHole, type AskedObject, AskedReader, Unsupported } from './asked-object.ts';
+import { type RequestedHole, type RequestedObject, RequestedReader, Unsupported } from './requested-object.ts';
 
 /** What a fetch step was compiled from. */
 export interface FetchSource {
@@ -27,12 +27,12 @@ export interface FetchSource {
   readonly keysOf: (type: string) => readonly (readonly string[])[];
 }
 
-export interface AskedFetch {
+export interface RequestedFetch {
   readonly index: number;
   readonly source: FetchSource;
   readonly definition: OperationDefinitionNode;
   /** The objects at the top of its response: the root object, or the entities of each type. */
-  readonly tops: readonly AskedTop[];
+  readonly tops: readonly RequestedTop[];
   /** The numbers that are taken by holes and registers of its walker. */
   holes: number;
   registers: number;
@@ -42,17 +42,17 @@ export interface AskedFetch {
   readonly repeatedKeys: RepeatedKey[];
 }
 
-export interface AskedTop {
-  readonly object: AskedObject;
+export interface RequestedTop {
+  readonly object: RequestedObject;
   /** The client's fields that it provides, as a string to compare; undefined until it is arranged. */
   signature: string | undefined;
   representation: Representation | undefined;
   /** The holes with the keys of fetches that require its fields, which stand at its start, and how far each is from there. */
-  readonly keys: Map<AskedFetch, { readonly item: { readonly kind: 'hole'; readonly hole: AskedHole }; readonly offset: number }>;
+  readonly keys: Map<RequestedFetch, { readonly item: { readonly kind: 'hole'; readonly hole: RequestedHole }; readonly offset: number }>;
 }
 
 /** Returns the fetch. Throws Unsupported. */
-export function askFetch(schema: GraphQLSchema, source: FetchSource, index: number): AskedFetch {
+export function askFetch(schema: GraphQLSchema, source: FetchSource, index: number): RequestedFetch {
   const { step, hasInputRewrites, onlyFor } = source;
   if (hasInputRewrites || step.rewrites.length > 0) throw new Unsupported('the plan renames fields');
   if (step.isRepeated) throw new Unsupported('the plan repeats a fetch');
@@ -67,13 +67,13 @@ export function askFetch(schema: GraphQLSchema, source: FetchSource, index: numb
   return { index, source, definition, tops, holes: 0, registers: 0, parts: 1, owners: [], knownTypes: [], repeatedKeys: [] };
 }
 
-function readRoot(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): AskedObject[] {
+function readRoot(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): RequestedObject[] {
   const root = schema.getRootType(operation);
-  return root ? [new AskedReader(schema).read(root, [{ set: selectionSet, when: [] }])] : [];
+  return root ? [new RequestedReader(schema).read(root, [{ set: selectionSet, when: [] }])] : [];
 }
 
 /** Reads `_entities(representations:) { ... on Type { … } }` for each type that the fetch requires. */
-function readEntities(schema: GraphQLSchema, { requires = [] }: FetchSource, definition: OperationDefinitionNode): AskedObject[] {
+function readEntities(schema: GraphQLSchema, { requires = [] }: FetchSource, definition: OperationDefinitionNode): RequestedObject[] {
   const { selectionSet } = entitiesOf(definition);
   const types = requires.map((each): GraphQLObjectType => {
     const type = each.kind === 'InlineFragment' ? schema.getType(each.typeCondition ?? '') : undefined;
@@ -81,7 +81,7 @@ function readEntities(schema: GraphQLSchema, { requires = [] }: FetchSource, def
     return type;
   });
   if (new Set(types).size < types.length) throw new Unsupported('a type of entities has several keys');
-  const reader = new AskedReader(schema);
+  const reader = new RequestedReader(schema);
   return types.map((type) => reader.read(type, [{ set: selectionSet, when: [] }]));
 }
 
@@ -103,7 +103,7 @@ function requirePlainFragments(definition: OperationDefinitionNode): void {
 }
 
 /** Returns the fetch as data. `document` is the document with the fields in their new order. */
-export function toBytesFetch({ source, tops, parts, owners, knownTypes, repeatedKeys }: AskedFetch, document: string): BytesFetch {
+export function toBytesFetch({ source, tops, parts, owners, knownTypes, repeatedKeys }: RequestedFetch, document: string): BytesFetch {
   const { operationName, entities } = source.step;
   const name = operationName === undefined ? '' : `"operationName":${JSON.stringify(operationName)},`;
   return {

@@ -22,15 +22,15 @@ export class Unsupported extends Error {}
 const MAX_CASES = 32;
 
 /** One object type at one place. */
-export interface AskedObject {
+export interface RequestedObject {
   readonly type: GraphQLObjectType;
   /** By response key. */
-  readonly fields: Map<string, AskedField>;
+  readonly fields: Map<string, RequestedField>;
   /** In the order of the request, once it is arranged. */
-  items: readonly AskedItem[];
+  items: readonly RequestedItem[];
 }
 
-export interface AskedField {
+export interface RequestedField {
   readonly key: string;
   readonly name: string;
   /** Its selections, which have the same arguments. */
@@ -40,7 +40,7 @@ export interface AskedField {
   /** The conditions under which the response has the field. */
   readonly when: readonly Condition[];
   /** Its objects: one for an object type, one for each possible type of an abstract type; none for a leaf. */
-  cases: readonly AskedObject[];
+  cases: readonly RequestedObject[];
   readonly isAbstract: boolean;
   /** The number of the register for the place of its value, where a representation needs it. */
   register: number | undefined;
@@ -48,23 +48,23 @@ export interface AskedField {
   isNeverNull: boolean;
 }
 
-export type AskedItem =
+export type RequestedItem =
   | {
       readonly kind: 'field';
-      readonly field: AskedField;
+      readonly field: RequestedField;
       readonly isKept: boolean;
       readonly keptWhen: readonly Condition[];
       /** What the client selects by it; undefined when it is not part of the response. */
       readonly selected: CollectedField | undefined;
     }
   /** The fields of another fetch go here. */
-  | { readonly kind: 'hole'; readonly hole: AskedHole }
+  | { readonly kind: 'hole'; readonly hole: RequestedHole }
   /** The next part of the object begins. */
   | { readonly kind: 'part' }
   /** The name of the type, which the response has at another position. */
   | { readonly kind: 'typename'; readonly key: string; readonly keptWhen: readonly Condition[] };
 
-export interface AskedHole {
+export interface RequestedHole {
   /** Its index among all holes of the operation. */
   readonly number: number;
   /** The register with its place in the tape. */
@@ -76,7 +76,7 @@ export interface AskedHole {
 }
 
 /** Reads the selection sets of one fetch's document. */
-export class AskedReader {
+export class RequestedReader {
   readonly #schema: GraphQLSchema;
   readonly #selections: Selections;
 
@@ -87,8 +87,8 @@ export class AskedReader {
   }
 
   /** Throws Unsupported. */
-  read(type: GraphQLObjectType, sets: readonly GuardedSet[]): AskedObject {
-    const fields = new Map<string, AskedField>();
+  read(type: GraphQLObjectType, sets: readonly GuardedSet[]): RequestedObject {
+    const fields = new Map<string, RequestedField>();
     for (const { key, name, type: fieldType, when, sets: below, nodes } of this.#selections.collect(type, sets)) {
       if (new Set(nodes.map(describeDirectives)).size > 1) throw new Unsupported('a field with different directives');
       if (!fieldType && name !== '__typename') throw new Unsupported('a field is not in the schema');
@@ -109,7 +109,7 @@ export class AskedReader {
     return { type, fields, items: [] };
   }
 
-  #readCases(name: string, sets: readonly GuardedSet[]): AskedObject[] {
+  #readCases(name: string, sets: readonly GuardedSet[]): RequestedObject[] {
     const type = this.#schema.getType(name);
     if (isObjectType(type)) return [this.read(type, sets)];
     const types = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [];
@@ -139,7 +139,7 @@ function describeDirectives({ directives = [] }: FieldNode): string {
 }
 
 /** Whether the name of the type is requested without an alias and without a condition. */
-function hasPlainTypename(fields: ReadonlyMap<string, AskedField>): boolean {
+function hasPlainTypename(fields: ReadonlyMap<string, RequestedField>): boolean {
   const field = fields.get('__typename');
   return field?.name === '__typename' && field.when.length === 0;
 }
