@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.ts';
+import { shareLimits } from './share-limits.ts';
+import { trafficOf } from './upstream/traffic-settings.ts';
 
 const ARGS = ['--auth', 'off', '--supergraph', 'supergraph.graphql'];
 
@@ -105,6 +107,23 @@ describe('readConfig with a configuration file', () => {
     const url = 'http://10.0.0.5:4100/callbacks';
     await expect(read(`server: { callbackUrl: "${url}", workers: 2 }\n${text}`, options)).rejects.toThrow(/callbackUrl.*several workers/);
     expect((await read(`server: { callbackUrl: "${url}" }\n${text}`, options)).SUBSCRIPTION_CALLBACK_URL).toBe(url);
+  });
+
+  it('refuses to need ids of trusted documents where other documents are executed', async () => {
+    const options = { args: ['--supergraph', 's.graphql', '--auth', 'off'] };
+    await expect(read('documents: { requireId: true }', options)).rejects.toThrow(/documents\.requireId.*needs documents\.trustedOnly/);
+    const text = 'documents: { requireId: true, trustedOnly: true }';
+    expect((await read(text, options)).TRUSTED_DOCUMENTS_REQUIRE_ID).toBe(true);
+  });
+
+  it('divides the requests per second of subgraphs among workers', async () => {
+    const text =
+      'traffic: { requestsPerSecond: 5 }\nsubgraphs: { users: { traffic: { requestsPerSecond: 100 } }, orders: { traffic: { timeoutMs: 500 } } }';
+    const config = await read(text, { args: ['--supergraph', 's.graphql', '--auth', 'off', '--workers', '2'] });
+    const { traffic } = shareLimits(config);
+    const perSecond = (name: string) => trafficOf(name, traffic).requestsPerSecond;
+    expect([perSecond('users'), perSecond('orders'), trafficOf('orders', traffic).timeoutMs]).toEqual([50, 3, 500]);
+    expect(trafficOf('users', shareLimits({ ...config, WORKERS: 1 }).traffic).requestsPerSecond).toBe(100);
   });
 
   it('refuses a response cache in memory with several workers, and takes one in Redis', async () => {

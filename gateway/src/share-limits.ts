@@ -1,7 +1,8 @@
 /** What each of several workers has of the limits of the whole gateway. */
 import type { Config, ProcessConfig } from './config.ts';
+import type { SubgraphTraffic, TrafficSettings } from './upstream/traffic-settings.ts';
 
-/** Returns the settings of one worker: totals of connections and of bytes are divided among all. The same settings with one worker. */
+/** Returns the settings of one worker: totals of connections, bytes and requests are divided among all. The same settings with one worker. */
 export function shareLimits(config: ProcessConfig): ProcessConfig {
   const { WORKERS: workers } = config;
   if (workers === 1) return config;
@@ -21,6 +22,7 @@ type Shared = Pick<
   | 'sendBuffers'
   | 'sockets'
   | 'subscriptions'
+  | 'traffic'
 >;
 
 function shareTotals(config: Shared, workers: number): Shared {
@@ -33,6 +35,14 @@ function shareTotals(config: Shared, workers: number): Shared {
     MAX_SENDING_BYTES: share(config.MAX_SENDING_BYTES),
     sendBuffers: { ...sendBuffers, maxBytes: share(sendBuffers.maxBytes) },
     sockets: { ...sockets, maxSockets: share(sockets.maxSockets) },
+    traffic: config.traffic && shareTraffic(config.traffic, share),
     subscriptions: { ...subscriptions, maxSubscriptions: share(subscriptions.maxSubscriptions) },
   };
+}
+
+/** A limit of 0 is none, and stays so. */
+function shareTraffic({ all, bySubgraph }: TrafficSettings, share: (total: number) => number): TrafficSettings {
+  const toShare = <Limits extends Partial<SubgraphTraffic>>(limits: Limits): Limits =>
+    limits.requestsPerSecond === undefined ? limits : { ...limits, requestsPerSecond: share(limits.requestsPerSecond) };
+  return { all: toShare(all), bySubgraph: new Map([...bySubgraph].map(([name, limits]) => [name, toShare(limits)])) };
 }

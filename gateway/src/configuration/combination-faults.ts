@@ -46,6 +46,8 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   }
   if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
     addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile', 'TRUSTED_DOCUMENTS_FILE');
+  if (values.TRUSTED_DOCUMENTS_REQUIRE_ID && !values.TRUSTED_DOCUMENTS_ONLY)
+    addFault('TRUSTED_DOCUMENTS_REQUIRE_ID', 'needs documents.trustedOnly', 'TRUSTED_DOCUMENTS_ONLY');
   if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);

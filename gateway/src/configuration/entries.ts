@@ -102,6 +102,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'traffic.ejectionMs',
     'For how long an address is ejected the first time. Each further time doubles it, up to 30 s.',
   ),
+  SUBGRAPH_REQUESTS_PER_SECOND: atOnce(
+    'traffic.requestsPerSecond',
+    'How many requests a subgraph gets in a second from each process; others fail at once. 0 for no limit.',
+  ),
+  SUBGRAPH_MAX_RESPONSE_BYTES: atOnce('traffic.maxResponseBytes', 'Bytes of a response of a subgraph, as it is sent and decompressed.'),
   SUBGRAPH_PERSISTED_QUERIES: atOnce(
     'traffic.persistedQueries',
     'Whether subgraphs get the hash of a document, and the document only when they do not know it (automatic persisted queries).',
@@ -179,6 +184,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'Whether clients may query __schema and __type. When off, errors suggest no names of the schema.',
     { flag: 'introspection' },
   ),
+  MUTATIONS: atOnce('limits.mutations', 'Whether clients may send mutations. Their fields stay in the schema.'),
   MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
   MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
   MAX_BODY_BYTES: atStart('limits.maxBodyBytes', 'Bytes of a request body without files, as it is sent and decompressed.'),
@@ -221,6 +227,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   ),
   TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
+  TRUSTED_DOCUMENTS_REQUIRE_ID: atStart(
+    'documents.requireId',
+    'Whether trusted documents are executed by their ids only, and refused as texts. Needs documents.trustedOnly.',
+  ),
   TRUSTED_DOCUMENTS_LOG_UNKNOWN: atStart(
     'documents.logUnknown',
     'Whether other documents are counted, and each is logged once by its hash.',

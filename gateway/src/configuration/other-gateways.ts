@@ -22,7 +22,7 @@ const ROUTER: readonly (readonly [string, string])[] = [
   ['coprocessor', is('extensions.coprocessor')],
   ['csrf', CSRF],
   ['demand_control', are('limits.costMode', 'limits.maxCost')],
-  ['forbid_mutations', 'an extension with `onOperation` can refuse them'],
+  ['forbid_mutations', is('limits.mutations')],
   ['headers.all', are('headers.request', 'headers.response')],
   ['headers.subgraphs', is('subgraphs.<name>.headers')],
   ['health_check', PROBES],

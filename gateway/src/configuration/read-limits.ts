@@ -9,6 +9,7 @@ interface LimitValues {
   readonly MAX_SELECTIONS: number;
   readonly MAX_INPUT_DEPTH: number;
   readonly INTROSPECTION: boolean;
+  readonly MUTATIONS: boolean;
   readonly MAX_TOKENS: number;
   readonly MAX_COST: number;
   readonly COST_MODE: Limits['costMode'];
@@ -26,6 +27,7 @@ export function toLimits(values: LimitValues): Limits {
     maxSelections: values.MAX_SELECTIONS,
     maxInputDepth: values.MAX_INPUT_DEPTH,
     hasIntrospection: values.INTROSPECTION,
+    hasMutations: values.MUTATIONS,
     maxTokens: values.MAX_TOKENS,
     maxCost: values.MAX_COST,
     costMode: values.COST_MODE,

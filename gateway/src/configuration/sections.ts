@@ -41,6 +41,8 @@ export const SUBGRAPH_ENTRIES = {
   'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
   'traffic.ejectionFailures': 'How many failures eject one of its addresses, in place of traffic.ejectionFailures.',
   'traffic.ejectionMs': 'For how long, the first time, in place of traffic.ejectionMs.',
+  'traffic.requestsPerSecond': 'How many requests it gets in a second, in place of traffic.requestsPerSecond.',
+  'traffic.maxResponseBytes': 'Bytes of one of its responses, in place of traffic.maxResponseBytes.',
   'traffic.persistedQueries': 'Whether it gets hashes of documents, in place of traffic.persistedQueries.',
 } as const;
 

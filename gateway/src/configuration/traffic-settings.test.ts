@@ -15,6 +15,8 @@ const ALL = {
   SUBGRAPH_BREAKER_OPEN_MS: 500,
   SUBGRAPH_EJECTION_FAILURES: 5,
   SUBGRAPH_EJECTION_MS: 1000,
+  SUBGRAPH_REQUESTS_PER_SECOND: 0,
+  SUBGRAPH_MAX_RESPONSE_BYTES: 33_554_432,
   SUBGRAPH_PERSISTED_QUERIES: false,
   UPSTREAM_COMPRESSION: false,
 };
@@ -55,7 +57,7 @@ describe('readTraffic', () => {
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
       ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, breakerOpenMs: 900 },
-      ...{ ejectionFailures: 5, ejectionMs: 1000, persistedQueries: false },
+      ...{ ejectionFailures: 5, ejectionMs: 1000, requestsPerSecond: 0, maxResponseBytes: 33_554_432, persistedQueries: false },
     });
     expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
   });
@@ -65,6 +67,8 @@ describe('readTraffic', () => {
     ['timeoutMs: soon', 'must be an integer'],
     ['maxConnections: 0', 'must be an integer from 1 to 1024'],
     ['retryPercent: 101', 'must be an integer from 0 to 100, in percent'],
+    ['requestsPerSecond: -1', 'must be an integer from 0 to 1000000'],
+    ['maxResponseBytes: 1000', 'must be an integer from 1024 to 268435456'],
     ['retries: 3', 'is unknown'],
   ])('refuses %s with its line', async (line, fault) => {
     const { faults } = await load(`subgraphs:\n  reports:\n    traffic:\n      ${line}\n`);

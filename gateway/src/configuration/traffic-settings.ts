@@ -9,6 +9,8 @@ const percentage = () => setting.integer(0, 100);
 const failures = () => setting.integer(0, 100_000);
 const ejection = () => setting.integer(10, MAX_EJECTION_MS);
 const pause = () => setting.integer(10, 600_000);
+const rate = () => setting.integer(0, 1_000_000);
+const responseBytes = () => setting.integer(1024, 268_435_456);
 
 /** The settings for all subgraphs. */
 export const trafficSettings = {
@@ -19,6 +21,8 @@ export const trafficSettings = {
   SUBGRAPH_BREAKER_OPEN_MS: pause().default(DEFAULT_TRAFFIC.breakerOpenMs),
   SUBGRAPH_EJECTION_FAILURES: failures().default(DEFAULT_TRAFFIC.ejectionFailures),
   SUBGRAPH_EJECTION_MS: ejection().default(DEFAULT_TRAFFIC.ejectionMs),
+  SUBGRAPH_REQUESTS_PER_SECOND: rate().default(DEFAULT_TRAFFIC.requestsPerSecond),
+  SUBGRAPH_MAX_RESPONSE_BYTES: responseBytes().default(DEFAULT_TRAFFIC.maxResponseBytes),
   SUBGRAPH_PERSISTED_QUERIES: setting.onOff().default(DEFAULT_TRAFFIC.persistedQueries),
 };
 
@@ -31,6 +35,8 @@ export const subgraphTrafficSettings = {
   'traffic.breakerOpenMs': { prefix: 'SUBGRAPH_BREAKER_OPEN_MS_', reader: pause() },
   'traffic.ejectionFailures': { prefix: 'SUBGRAPH_EJECTION_FAILURES_', reader: failures() },
   'traffic.ejectionMs': { prefix: 'SUBGRAPH_EJECTION_MS_', reader: ejection() },
+  'traffic.requestsPerSecond': { prefix: 'SUBGRAPH_REQUESTS_PER_SECOND_', reader: rate() },
+  'traffic.maxResponseBytes': { prefix: 'SUBGRAPH_MAX_RESPONSE_BYTES_', reader: responseBytes() },
   'traffic.persistedQueries': { prefix: 'SUBGRAPH_PERSISTED_QUERIES_', reader: setting.onOff() },
 } as const satisfies Readonly<Record<`traffic.${keyof SubgraphTraffic}`, { readonly prefix: string; readonly reader: SettingReader }>>;
 
@@ -68,6 +74,8 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
       breakerOpenMs: values.SUBGRAPH_BREAKER_OPEN_MS,
       ejectionFailures: values.SUBGRAPH_EJECTION_FAILURES,
       ejectionMs: values.SUBGRAPH_EJECTION_MS,
+      requestsPerSecond: values.SUBGRAPH_REQUESTS_PER_SECOND,
+      maxResponseBytes: values.SUBGRAPH_MAX_RESPONSE_BYTES,
       persistedQueries: values.SUBGRAPH_PERSISTED_QUERIES,
     },
     bySubgraph,

@@ -20,6 +20,8 @@ export interface DocumentOptions {
   readonly readTrusted: () => TrustedDocuments | undefined;
   /** Whether documents outside the manifest are refused. */
   readonly isTrustedOnly: boolean;
+  /** Whether documents of the manifest are refused too when they are sent as texts. Default false. */
+  readonly needsId?: boolean;
   /** Records documents outside of the manifest. Default: nothing does. */
   readonly recordUnknown?: RecordUnknown | undefined;
 }
@@ -32,7 +34,7 @@ export class PersistedQueryNotFound extends Fault {
 }
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
-export function createDocuments({ readTrusted, isTrustedOnly, recordUnknown }: DocumentOptions): Documents {
+export function createDocuments({ readTrusted, isTrustedOnly, needsId = false, recordUnknown }: DocumentOptions): Documents {
   const persisted = createPersistedQueries();
   const findByHash = (hash: string, client: ClientApplication) =>
     readTrusted()?.find(`sha256:${hash}`, client) ?? readTrusted()?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
@@ -56,6 +58,7 @@ export function createDocuments({ readTrusted, isTrustedOnly, recordUnknown }: D
         recordUnknown?.(query, isTrustedOnly ? 'refused' : 'executed');
         if (isTrustedOnly) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
       }
+      if (needsId) throw fail('FORBIDDEN', 'Send the id of a trusted document in place of its text.');
       if (hash !== undefined && persisted.get(hash) !== query) {
         if (createHash('sha256').update(query).digest('hex') !== hash)
           throw fail('VALIDATION_ERROR', '`extensions.persistedQuery.sha256Hash` does not match `query`.');

@@ -1,5 +1,14 @@
 /** Validation rules for the limits of a document (contract §6): an operation that exceeds one is never planned. */
-import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import {
+  type ASTNode,
+  type ASTVisitor,
+  type FieldNode,
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
 import { TYPENAME_ALIAS } from '../program/response-key.ts';
 import { MAX_JSON_DEPTH } from '../request/json.ts';
 import type { Limits } from './limits.ts';
@@ -11,7 +20,7 @@ export const MAX_SELECTION_LEVELS = 50;
 /** In characters. Logs and traces of subgraphs contain the name too. */
 const MAX_NAME_LENGTH = 200;
 
-type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' | 'maxInputDepth' | 'hasIntrospection'>;
+type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' | 'maxInputDepth' | 'hasIntrospection' | 'hasMutations'>;
 
 /**
  * Returns a validation rule that reports VALIDATION_ERROR with the limit and the value. Meta fields count like other fields; the depth within
@@ -20,7 +29,7 @@ type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' 
 export const limitOperations =
   (limits: OperationLimits) =>
   (context: ValidationContext): ASTVisitor => {
-    const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection } = limits;
+    const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection, hasMutations } = limits;
     const meter = new SelectionMeter(context);
     const report: Report = (name, { limit, value, node }) => {
       if (value <= limit) return;
@@ -30,7 +39,10 @@ export const limitOperations =
     const nesting = limitLevels('Value nesting depth', MAX_JSON_DEPTH, report);
     const objects = limitLevels('Input object depth', maxInputDepth, report);
     return {
-      OperationDefinition({ name, selectionSet }) {
+      OperationDefinition(operation) {
+        const { name, selectionSet } = operation;
+        if (!hasMutations && operation.operation === OperationTypeNode.MUTATION)
+          context.reportError(new GraphQLError('Mutations have been disabled.', { nodes: [operation] }));
         report('Operation name length', { limit: MAX_NAME_LENGTH, value: name?.value.length ?? 0, node: name });
         const { depth, introspectionDepth, aliases, fields } = meter.measure(selectionSet);
         const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);

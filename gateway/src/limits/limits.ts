@@ -16,6 +16,8 @@ export interface Limits {
   readonly maxInputDepth: number;
   /** Whether `__schema` and `__type` are available. */
   readonly hasIntrospection: boolean;
+  /** Whether clients may send mutations. */
+  readonly hasMutations: boolean;
   /** Selections of an operation with all fragments expanded: the work of the planner. */
   readonly maxSelections: number;
   /** A document with more tokens is not parsed, so that its nesting cannot overflow the stack of the parser and of validation. */
@@ -38,6 +40,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxRootFields: 20,
   maxInputDepth: 50,
   hasIntrospection: true,
+  hasMutations: true,
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,

@@ -9,6 +9,7 @@ import { type FileMap, ONE_FETCH } from '../request/upload.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
 import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.ts';
+import type { RequestRate } from './request-rate.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
 import {
@@ -58,6 +59,7 @@ export interface UpstreamTarget {
   /** The response headers that rules return to the client. */
   readonly returned: readonly ReturnedHeader[];
   readonly maxResponseBytes: number;
+  readonly rate: RequestRate;
   readonly breaker: CircuitBreaker;
   readonly retries: RetryBudget;
   /** Names, in lower case, of response headers of mutations that go back to the client. */
@@ -72,6 +74,9 @@ export interface UpstreamTarget {
   /** Calls `act`, whose time counts as used by the client. */
   readonly measure: Measure;
 }
+
+/** The subgraph has got as many requests as traffic.requestsPerSecond allows. */
+class TooManyRequests extends Error {}
 
 const NO_RESULT: SubgraphResult = {};
 const NO_BODY = Buffer.alloc(0);
@@ -104,12 +109,17 @@ class FetchAttempt implements ResponseHandler {
   }
 
   start(): void {
-    const { client, path, headers: own, rewrite, breaker, retries } = this.#target;
+    const { client, path, headers: own, rewrite, rate, breaker, retries } = this.#target;
     const { context, isMutation, body, files, headers: last } = this.#request;
     const { mutationHeaders, cancellation, upload } = context;
     const cancelled = this.#findCancellation();
     if (cancelled) {
       this.#fail(cancelled);
+      return;
+    }
+    // Before the breaker, which waits for the outcome of a request that it has allowed.
+    if (!rate.take()) {
+      this.#fail(new TooManyRequests());
       return;
     }
     if (!breaker.allow()) {
@@ -253,6 +263,8 @@ class FetchAttempt implements ResponseHandler {
 function toFailure(service: string, cause: Error): SubgraphFailure {
   // The files of the client's own request exceed a limit.
   if (cause instanceof Fault) return { code: cause.code, message: cause.message, cause: undefined };
+  if (cause instanceof TooManyRequests)
+    return { code: 'SERVICE_UNAVAILABLE', message: `The limit of requests to the subgraph ${service} is reached. Retry later.`, cause };
   if (cause instanceof OperationExpired)
     return { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond within the time limit of the operation.`, cause };
   return cause instanceof ClientError && cause.code === 'TIMEOUT'

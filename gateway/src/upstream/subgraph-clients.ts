@@ -29,7 +29,6 @@ export interface SubgraphClients {
 
 export interface ClientPoolOptions {
   readonly isUndici: boolean;
-  readonly maxResponseBytes: number;
   /** Returns what connections to the subgraph by TLS use. */
   readonly tls: (name: string) => ReadTls;
   /** Returns the client that is used in place of a new one of the subgraph. */
@@ -85,17 +84,14 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
  * next requests go through another client.
  */
 function toKey({ name, urls, traffic }: SubgraphPlace): string {
-  const { timeoutMs, maxConnections, ejectionFailures, ejectionMs, persistedQueries } = traffic;
+  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
   const places = urls.length === 1 ? urls.map(({ origin }) => origin) : urls.map(({ href }) => href);
-  return JSON.stringify([name, places, timeoutMs, maxConnections, ejectionFailures, ejectionMs, persistedQueries]);
+  return JSON.stringify([name, places, timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries]);
 }
 
-function createClients(
-  { name, urls, traffic }: SubgraphPlace,
-  { isUndici, maxResponseBytes, tls, watch, onEject }: ClientPoolOptions,
-): SubgraphClients {
-  const { timeoutMs, maxConnections, ejectionFailures: maxFailures, ejectionMs } = traffic;
+function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
+  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes, tls: tls(name) };
   const create = isUndici ? createUndiciClient : createConnectionPool;
   const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;

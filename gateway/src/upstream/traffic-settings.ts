@@ -16,6 +16,10 @@ export interface SubgraphTraffic {
   readonly ejectionFailures: number;
   /** For how long, the first time; each further time doubles it. */
   readonly ejectionMs: number;
+  /** How many requests it gets in a second, from each process; 0 for no limit. */
+  readonly requestsPerSecond: number;
+  /** Bytes of a response, as it is sent and decompressed. */
+  readonly maxResponseBytes: number;
   /** Whether the hash of a document is sent in its place. */
   readonly persistedQueries: boolean;
 }
@@ -36,6 +40,8 @@ export const DEFAULT_TRAFFIC: SubgraphTraffic = {
   breakerOpenMs: 500,
   ejectionFailures: 5,
   ejectionMs: 1000,
+  requestsPerSecond: 0,
+  maxResponseBytes: 32 * 1024 * 1024,
   persistedQueries: false,
 };
 

@@ -126,6 +126,34 @@ describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) =>
     expect(requests).toBe(5);
   });
 
+  it('sends no more than the allowed requests, and no mutation either; the circuit stays closed', async () => {
+    let requests = 0;
+    const url = await fixture.listen((_, response) => {
+      requests++;
+      response.setHeader('content-type', 'application/json').end('{"data":{}}');
+    });
+    const { fetch } = fixture.open(url, { limits: { requestsPerSecond: 3, breakerFailures: 1, breakerOpenMs: 600_000 } });
+    const tryFetch = (isMutation = false) => fetch('{}', createContext(), isMutation).catch((error: unknown) => error);
+    const results = [];
+    for (let i = 0; i < 100; i++) results.push(await tryFetch(i % 2 === 1));
+    const refused = results.filter((result) => (result as { code?: string }).code === 'SERVICE_UNAVAILABLE');
+    expect(requests).toBeGreaterThanOrEqual(3);
+    expect(refused.length).toBe(100 - requests);
+    expect(refused.at(-1)).toMatchObject({ message: 'The limit of requests to the subgraph Stock is reached. Retry later.' });
+    while (!('data' in ((await tryFetch()) as object))) await new Promise(setImmediate);
+  });
+
+  it('refuses responses that are larger than the subgraph may send', async () => {
+    let length = 1024;
+    const url = await fixture.listen((_, response) => {
+      response.setHeader('content-type', 'application/json').end(`{"data":{"a":"${'x'.repeat(length)}"}}`);
+    });
+    const { fetch } = fixture.open(url, { limits: { maxResponseBytes: 8192 } });
+    expect(await fetch('{}')).toMatchObject({ data: { a: 'x'.repeat(1024) } });
+    length = 8192;
+    expect(await failure(fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
   it('opens no more connections than the subgraph may have', async () => {
     let open = 0;
     let most = 0;

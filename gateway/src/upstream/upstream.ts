@@ -8,16 +8,16 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { QuerySharing } from './query-sharing.ts';
+import { createRequestRate } from './request-rate.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import type { CallbackRegistry } from './callbacks/callback-registry.ts';
 import { createSubscriptionPools, openSubscriptions, watchEvents, withRules } from './subscription-pools.ts';
 import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscription-upstream.ts';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type ClientPool, type ClientPoolOptions, type SubgraphPlace, createClientPool } from './subgraph-clients.ts';
-import { type TrafficSettings, trafficOf } from './traffic-settings.ts';
+import { type SubgraphTraffic, type TrafficSettings, trafficOf } from './traffic-settings.ts';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const NO_TLS: ReadTls = () => undefined;
 
 /** One subgraph. */
@@ -91,7 +91,7 @@ export interface UpstreamOptions extends SubgraphAddresses {
 export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
   const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
-  const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
+  const shared = { forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
   const noteChange = createNoteChange(sharing, options);
   const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
@@ -109,8 +109,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       returned: compileResponseRules(headerRules, name),
       headers: hasCompression ? ACCEPT_ENCODING : [],
       ...shared,
-      breaker: createCircuitBreaker({ maxFailures: traffic.breakerFailures, openMs: traffic.breakerOpenMs }),
-      retries: createRetryBudget(traffic.retryPercent),
+      ...createGuards(traffic),
       observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
       ...toCounters(connections, name),
       onMutation: noteChange,
@@ -164,6 +163,16 @@ function toPlace({ name, url }: { readonly name: string; readonly url: string },
   return { name, urls, traffic: trafficOf(name, addresses.traffic) };
 }
 
+/** Creates what limits the requests to one subgraph. */
+function createGuards({ requestsPerSecond, breakerFailures, breakerOpenMs, retryPercent, maxResponseBytes }: SubgraphTraffic) {
+  return {
+    rate: createRequestRate({ perSecond: requestsPerSecond }),
+    breaker: createCircuitBreaker({ maxFailures: breakerFailures, openMs: breakerOpenMs }),
+    retries: createRetryBudget(retryPercent),
+    maxResponseBytes,
+  };
+}
+
 function createDurations(registry: Registry) {
   return createHistogram({
     registry,
@@ -177,7 +186,6 @@ function createDurations(registry: Registry) {
 function createClients(options: Pick<ClientPoolOptions, 'isUndici' | 'tls'>, { connections, sharing }: ClientWatch): ClientPool {
   return createClientPool({
     ...options,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
     watch: (name, client) => watchClient(name, client, { connections, sharing }),
     unwatch: (name, client) => {
       connections.unwatch(name, client);
