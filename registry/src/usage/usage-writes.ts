@@ -65,16 +65,16 @@ interface KnownOperation {
 async function identifyOperations(place: Place, operations: readonly ReportedOperation[]): Promise<Map<string, KnownOperation>> {
   const { query, environment, minute, bounds } = place;
   const sorted = [...operations].sort((left, right) => (left.hash < right.hash ? -1 : 1));
-  const known = await query<KnownOperation & { readonly isFresh: boolean }>(
-    `SELECT "id", "hash", "text" IS NOT NULL AS "hasText", "lastSeen" > $3::timestamptz - interval '1 hour' AS "isFresh"
+  const known = await query<KnownOperation & { readonly isRecent: boolean }>(
+    `SELECT "id", "hash", "text" IS NOT NULL AS "hasText", "lastSeen" > $3::timestamptz - interval '1 hour' AS "isRecent"
      FROM "usage_operations" WHERE "environment" = $1 AND "hash" = ANY($2)`,
     [environment, sorted.map(({ hash }) => hash), minute],
   );
-  const byHash = new Map<string, KnownOperation>(known.filter(({ isFresh }) => isFresh).map((each) => [each.hash, each]));
-  const stale = new Set(known.map(({ hash }) => hash));
+  const byHash = new Map<string, KnownOperation>(known.filter(({ isRecent }) => isRecent).map((each) => [each.hash, each]));
+  const recorded = new Set(known.map(({ hash }) => hash));
   const room = bounds.operations - (await countOf(place, 'usage_operations'));
-  const fresh = sorted.filter(({ hash }) => !stale.has(hash)).slice(0, Math.max(0, room));
-  const needed = new Set([...fresh.map(({ hash }) => hash), ...stale]);
+  const added = sorted.filter(({ hash }) => !recorded.has(hash)).slice(0, Math.max(0, room));
+  const needed = new Set([...added.map(({ hash }) => hash), ...recorded]);
   const written = sorted.filter(({ hash, text }) => {
     const found = byHash.get(hash);
     return found ? !found.hasText && text !== undefined : needed.has(hash);
@@ -104,16 +104,16 @@ function upsertOperations({ query, environment, minute }: Place, operations: rea
 async function identifyClients(place: Place, clients: readonly ReportedClient[]): Promise<Map<string, string>> {
   const { query, environment, minute, bounds } = place;
   const sorted = clients.map(({ name, version }) => ({ name: name ?? '', version: version ?? '' })).sort(compareClients);
-  const known = await query<Row & { readonly isFresh: boolean }>(
-    `SELECT c."id", c."name", c."version", c."lastSeen" > $4::timestamptz - interval '1 hour' AS "isFresh" FROM "usage_clients" c
+  const known = await query<Row & { readonly isRecent: boolean }>(
+    `SELECT c."id", c."name", c."version", c."lastSeen" > $4::timestamptz - interval '1 hour' AS "isRecent" FROM "usage_clients" c
      JOIN unnest($2::text[], $3::text[]) AS g("name", "version") ON g."name" = c."name" AND g."version" = c."version" WHERE c."environment" = $1`,
     [environment, sorted.map(({ name }) => name), sorted.map(({ version }) => version), minute],
   );
-  const ids = new Map(known.filter(({ isFresh }) => isFresh).map(({ id, name, version }) => [keyOf({ name, version }), id]));
-  const stale = new Set(known.map(keyOf));
+  const ids = new Map(known.filter(({ isRecent }) => isRecent).map(({ id, name, version }) => [keyOf({ name, version }), id]));
+  const recorded = new Set(known.map(keyOf));
   const room = bounds.clients - (await countOf(place, 'usage_clients'));
-  const fresh = sorted.filter((client) => !stale.has(keyOf(client))).slice(0, Math.max(0, room));
-  const needed = new Set([...fresh.map(keyOf), ...stale]);
+  const added = sorted.filter((client) => !recorded.has(keyOf(client))).slice(0, Math.max(0, room));
+  const needed = new Set([...added.map(keyOf), ...recorded]);
   const other = { name: OTHER, version: '' };
   const written = sorted.filter((client) => needed.has(keyOf(client)) && !ids.has(keyOf(client)));
   if (sorted.some((client) => !needed.has(keyOf(client))) && !needed.has(keyOf(other))) written.push(other);
