@@ -12,6 +12,7 @@ import { type Purchase, explainRefusal } from './purchase.ts';
 import { type Invoice, ORDER_STATUSES, type Order, type OrderItem, type OrderStatus, checkAdvance, checkCancel } from './rules.ts';
 
 export const ORDER_SORTING: Sorting<OrderOrderField> = {
+  list: 'orders',
   columns: {
     ID: { column: 'id', type: 'text' },
     STATUS: { column: 'status', type: '"OrderStatus"', values: ORDER_STATUSES },
