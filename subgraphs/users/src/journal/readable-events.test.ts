@@ -34,9 +34,9 @@ interface Event {
   readonly ownerId: string | null;
 }
 
-/** Adds events of the last days, of which there are at least two. */
+/** Adds events of today and yesterday, by turns. */
 async function append(events: readonly Event[]): Promise<void> {
-  await client.query(`SELECT journal_partition(current_date - day) FROM generate_series(0, 1) day`);
+  await client.query(`SELECT journal_partition((now() AT TIME ZONE 'UTC')::date + day) FROM generate_series(-1, 1) day`);
   await client.query(
     `INSERT INTO journal (position, id, type, source, subject, "ownerId", audience, data, time, "recordedAt")
      SELECT n, 'evt_' || n, e->>'type', 'test', NULL, e->>'ownerId', e->>'audience', '{}', now(), now() - (n % 2) * interval '1 day'
