@@ -30,3 +30,20 @@ describe('a repeated DELETE', () => {
     expect((await stack.call('GET', `/v1/posts/${id}`, { token: ada.token })).status).toBe(410);
   });
 });
+
+describe('GET of a deleted post', () => {
+  it.each([
+    ['draft', 404],
+    ['published', 410],
+    ['archived', 404],
+  ])('answers others than its author as they saw it when it was %s', async (status, statusAfter) => {
+    const { id } = (await stack.call('POST', '/v1/posts', { token: ada.token, body: { title: 'Short' } })).body as { id: string };
+    const path = `/v1/posts/${id}`;
+    if (status !== 'draft') await stack.call('PATCH', path, { token: ada.token, body: { status: 'published' } });
+    if (status === 'archived') await stack.call('PATCH', path, { token: ada.token, body: { status } });
+    expect((await stack.call('GET', path)).status).toBe(status === 'published' ? 200 : 404);
+    expect((await stack.call('DELETE', path, { token: ada.token })).status).toBe(204);
+    expect((await stack.call('GET', path)).status).toBe(statusAfter);
+    expect((await stack.call('GET', path, { token: ada.token })).status).toBe(410);
+  });
+});

@@ -32,6 +32,19 @@ describe('POST /orders', () => {
     expect([wrong.status, wrong.body]).toMatchObject([400, { error: { details: [{ field: 'items' }] } }]);
   });
 
+  it('places an order that costs nothing as paid, with a paid invoice and no payment', async () => {
+    const product = { name: 'Sample', category: 'parts', price: 0, currency: 'EUR', stock: 9 };
+    const { id: productId } = (await call('POST', '/v1/products', { token: admin.token, body: product })).body;
+    const placed = await call('POST', '/v1/orders', { token: ada.token, body: { productId: Number(productId), qty: 2 } });
+    expect([placed.status, placed.body]).toMatchObject([201, { status: 'paid', total: 0 }]);
+    const path = `/v1/orders/${placed.body.id}`;
+    expect((await call('GET', `${path}/invoice`, { token: ada.token })).body).toMatchObject({ total: 0, isPaid: true });
+    const pay = { amount: 1, currency: 'EUR', customerId: ada.id, orderId: placed.body.id };
+    const headers = { 'idempotency-key': 'free-order' };
+    expect((await stack.call('POST', '/v1/payments', { token: ada.token, headers, body: pay })).status).toBe(422);
+    expect((await call('POST', `${path}/cancel`, { token: ada.token })).body).toMatchObject({ status: 'cancelled' });
+  });
+
   it('answers 400 to both productId and items, and POST /users accepts age', async () => {
     const both = await call('POST', '/v1/orders', { token: ada.token, body: { productId: 1, qty: 1, items: [{ productId: 1, qty: 1 }] } });
     expect([both.status, both.body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR' } }]);

@@ -5,7 +5,7 @@ export const SCOPE_DESCRIPTIONS = {
   'users:read': 'Read your profile, and other accounts as far as you may see them',
   'users:write': 'Change your profile',
   'orders:read': 'Read your orders and invoices',
-  'orders:write': 'Place, change and cancel orders for you',
+  'orders:write': 'Place, change and cancel orders for you, and manage products if you are an administrator',
   'payments:read': 'Read your payments',
   'payments:write': 'Pay for your orders',
   'posts:read': 'Read your posts, including drafts',

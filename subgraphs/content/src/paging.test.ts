@@ -90,6 +90,19 @@ describe('a connection of posts', () => {
     },
   );
 
+  it('refuses a cursor of another list with the same sort order', async () => {
+    const { endCursor } = (await pageOfPosts('first: 1')).pageInfo;
+    for (const [list, code] of [
+      ['postsConnection', undefined],
+      ['videosConnection', 'VALIDATION_ERROR'],
+      ['commentsConnection', 'VALIDATION_ERROR'],
+    ] as const) {
+      const order = 'orderBy: [{ field: CREATED_AT, direction: DESC }]';
+      const { codes } = await content.run(`{ ${list}(${order}, after: "${endCursor}") { totalCount } }`);
+      expect([list, codes[list]]).toEqual([list, code]);
+    }
+  });
+
   it('skips rows by offset, and says whether there are rows before and after the page', async () => {
     const all = idsOf(await pageOfPosts('first: 100'));
     const page = await pageOfPosts('first: 3, offset: 8');

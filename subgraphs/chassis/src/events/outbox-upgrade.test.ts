@@ -1,11 +1,6 @@
 /** The migration of an outbox with partitions to plain tables, on databases that have events. */
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { applyMigrations } from '@trestle/postgres/migrate';
-import { createTestDatabase } from '@trestle/postgres/test-database';
+import { createOldTestDatabase } from '@trestle/postgres/old-test-database';
 import pg from 'pg';
 import type { Query } from '../database/query.ts';
 import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
@@ -21,24 +16,16 @@ const ROWS: Readonly<Record<string, (id: string) => string>> = {
 /** Runs `work` in a database of the subgraph in which only the migrations before the new ones were applied. `upgrade` applies the others. */
 async function withOldDatabase(subgraph: string, work: (query: Query, upgrade: () => Promise<string[]>) => Promise<void>): Promise<void> {
   const adminUrl = process.env['TEST_PG_URL'] ?? '';
-  const directory = fileURLToPath(new URL(`../../../../prisma/${subgraph}/migrations`, import.meta.url));
-  const before = await mkdtemp(join(tmpdir(), 'trestle-migrations-'));
-  const database = await createTestDatabase({ subgraph, adminUrl });
-  const { url } = database;
-  const client = new pg.Client({ connectionString: url });
+  const database = await createOldTestDatabase({ subgraph, adminUrl, before: FIRST_NEW });
+  const client = new pg.Client({ connectionString: database.url });
   try {
-    for (const name of (await readdir(directory)).filter((entry) => entry < FIRST_NEW))
-      await cp(join(directory, name), join(before, name), { recursive: true });
     await client.connect();
-    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    await applyMigrations({ url, directory: before });
     const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await client.query<Row>(text, [...values])).rows;
-    await work(query, () => applyMigrations({ url, directory }));
+    await work(query, () => database.upgrade());
   } finally {
     await client.end();
     await database.drop();
-    await rm(before, { recursive: true });
   }
 }
 

@@ -18,7 +18,11 @@ const RETENTION_DAYS = 30;
 const SWEEP_ROWS = 1000;
 
 /** Jobs are sorted by id, which is the order of creation. */
-export const JOB_SORTING: Sorting<'ID'> = { columns: { ID: { column: 'id', type: 'text' } }, default: { field: 'ID', direction: 'DESC' } };
+export const JOB_SORTING: Sorting<'ID'> = {
+  list: 'jobs',
+  columns: { ID: { column: 'id', type: 'text' } },
+  default: { field: 'ID', direction: 'DESC' },
+};
 
 /** A job to enqueue. */
 export interface NewJob {

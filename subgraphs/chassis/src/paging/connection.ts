@@ -21,7 +21,7 @@ export function toConnection<Row extends object>(rows: readonly Row[], window: W
   const more = rows.length > window.limit;
   const page = rows.slice(0, window.limit);
   if (window.backward) page.reverse();
-  const edges = page.map((node) => ({ cursor: toCursor(node, window.order), node }));
+  const edges = page.map((node) => ({ cursor: toCursor(node, window), node }));
   return {
     edges,
     pageInfo: {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Sorting, parseWindow, toCursor } from './window.ts';
 
 const sorting: Sorting<'AGE' | 'NAME' | 'ROLE' | 'TIME'> = {
+  list: 'people',
   columns: {
     AGE: { column: 'age', type: 'int4', nullable: true },
     NAME: { column: 'name', type: 'text' },
@@ -11,6 +12,7 @@ const sorting: Sorting<'AGE' | 'NAME' | 'ROLE' | 'TIME'> = {
   },
   default: { field: 'TIME', direction: 'DESC' },
 };
+const FIRST = { createdAt: new Date(0), id: 'x' };
 const FIELDS = ['AGE', 'NAME', 'ROLE', 'TIME'] as const;
 
 const orderBy = fc.array(fc.record({ field: fc.constantFrom(...FIELDS), direction: fc.constantFrom('ASC' as const, 'DESC' as const) }), {
@@ -28,17 +30,16 @@ describe('a cursor', () => {
   it('holds the position of its row in the order that it was made for', () => {
     fc.assert(
       fc.property(orderBy, row, (order, data) => {
-        const { order: keys } = parseWindow({ orderBy: order }, sorting);
-        const { after } = parseWindow({ orderBy: order, after: toCursor(data, keys) }, sorting);
-        const values = keys.map(({ column }) => data[column as keyof typeof data]);
+        const window = parseWindow({ orderBy: order }, sorting);
+        const { after } = parseWindow({ orderBy: order, after: toCursor(data, window) }, sorting);
+        const values = window.order.map(({ column }) => data[column as keyof typeof data]);
         expect(after).toEqual(values.map((value) => (value instanceof Date ? value.toISOString() : value)));
       }),
     );
   });
 
   it('is refused when it is of another order or no cursor at all', () => {
-    const { order } = parseWindow({}, sorting);
-    const cursor = toCursor({ createdAt: new Date(0), id: 'x' }, order);
+    const cursor = toCursor(FIRST, parseWindow({}, sorting));
     expect(() => parseWindow({ after: cursor, orderBy: [{ field: 'NAME' }] }, sorting)).toThrow('not valid');
     fc.assert(
       fc.property(fc.string(), (text) => {
@@ -47,10 +48,23 @@ describe('a cursor', () => {
     );
   });
 
+  it('is refused by another list that has the same sort order', () => {
+    const cursor = toCursor(FIRST, parseWindow({}, sorting));
+    expect(() => parseWindow({ after: cursor }, { ...sorting, list: 'places' })).toThrow('not valid');
+    expect(() => parseWindow({ before: cursor }, { ...sorting, list: 'places' })).toThrow('not valid');
+  });
+
+  it('is accepted without the name of its list, as cursors were before they had it', () => {
+    const unnamed = Buffer.from(JSON.stringify(['createdAt-id-', '1970-01-01T00:00:00.000Z', 'x'])).toString('base64url');
+    expect(parseWindow({ after: unnamed }, sorting).after).toEqual(['1970-01-01T00:00:00.000Z', 'x']);
+  });
+
   it('is refused when its values have other types than the columns', () => {
     for (const values of [[1, 'x'], ['never', 'x'], ['2026-01-01T00:00:00Z', 5], ['2026-01-01T00:00:00Z'], [null, 'x'], [{}, []]]) {
-      const forged = Buffer.from(JSON.stringify(['createdAt-id-', ...values])).toString('base64url');
-      expect(() => parseWindow({ after: forged }, sorting)).toThrow('not valid');
+      for (const signature of ['createdAt-id-', 'people:createdAt-id-']) {
+        const forged = Buffer.from(JSON.stringify([signature, ...values])).toString('base64url');
+        expect(() => parseWindow({ after: forged }, sorting)).toThrow('not valid');
+      }
     }
   });
 });

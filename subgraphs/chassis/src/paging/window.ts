@@ -32,6 +32,8 @@ export type Position = readonly (string | number | boolean | null)[];
 
 /** A section of a sorted list. */
 export interface Window {
+  /** The name of the list, as in `Sorting`. */
+  readonly list: string;
   /** Ends with the id, so that no two rows have the same position. */
   readonly order: readonly SortKey[];
   readonly limit: number;
@@ -41,6 +43,9 @@ export interface Window {
   readonly after: Position | undefined;
   readonly before: Position | undefined;
 }
+
+/** A list in one of its orders, which a cursor belongs to. */
+type SortedList = Pick<Window, 'list' | 'order'>;
 
 /** The arguments of a connection field. */
 export interface WindowArguments<Field extends string> {
@@ -54,6 +59,8 @@ export interface WindowArguments<Field extends string> {
 
 /** The orders that a list can have. */
 export interface Sorting<Field extends string> {
+  /** The name of the list in its cursors: no other list accepts them. */
+  readonly list: string;
   readonly columns: Readonly<Record<Field, SortColumn>>;
   readonly default: { readonly field: Field; readonly direction: 'ASC' | 'DESC' };
   /** The PostgreSQL type of the id column, by default `text`. */
@@ -74,22 +81,24 @@ export function parseWindow<Field extends string>(args: WindowArguments<Field>, 
   if (offset < 0 || offset > MAX_OFFSET) faults.push({ field: 'offset', message: `must be 0 to ${String(MAX_OFFSET)}` });
   if (offset > 0 && (backward || args.after != null || args.before != null))
     faults.push({ field: 'offset', message: 'must not be combined with last, after or before' });
+  const { list } = sorting;
   const window = {
+    list,
     order,
     limit,
     offset,
     backward,
-    after: parseCursor('after', args.after, { order, faults }),
-    before: parseCursor('before', args.before, { order, faults }),
+    after: parseCursor('after', args.after, { list, order, faults }),
+    before: parseCursor('before', args.before, { list, order, faults }),
   };
   rejectFaults(faults);
   return window;
 }
 
-/** Converts the position of a row to an opaque cursor. */
-export function toCursor(row: object, order: readonly SortKey[]): string {
+/** Converts the position of a row of a window's list to an opaque cursor. */
+export function toCursor(row: object, { list, order }: SortedList): string {
   const position = order.map(({ column }) => toPositionValue((row as Record<string, unknown>)[column]));
-  return Buffer.from(JSON.stringify([signatureOf(order), ...position])).toString('base64url');
+  return Buffer.from(JSON.stringify([signatureOf({ list, order }), ...position])).toString('base64url');
 }
 
 function parseOrder<Field extends string>(
@@ -114,15 +123,15 @@ function parseCount({ first, last }: WindowArguments<string>, faults: FieldFault
 function parseCursor(
   field: string,
   cursor: string | null | undefined,
-  { order, faults }: { order: readonly SortKey[]; faults: FieldFault[] },
+  { faults, ...sorted }: SortedList & { readonly faults: FieldFault[] },
 ): Position | undefined {
   if (cursor == null) return undefined;
-  const position = decodeCursor(cursor, order);
+  const position = decodeCursor(cursor, sorted);
   if (!position) faults.push({ field, message: 'is not a cursor of this list and sort order' });
   return position;
 }
 
-function decodeCursor(cursor: string, order: readonly SortKey[]): Position | undefined {
+function decodeCursor(cursor: string, sorted: SortedList): Position | undefined {
   let decoded: unknown;
   try {
     decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString());
@@ -131,7 +140,9 @@ function decodeCursor(cursor: string, order: readonly SortKey[]): Position | und
   }
   if (!Array.isArray(decoded)) return undefined;
   const [signature, ...values] = decoded as unknown[];
-  if (signature !== signatureOf(order) || values.length !== order.length) return undefined;
+  const { order } = sorted;
+  const isOfList = signature === signatureOf(sorted) || signature === unnamedSignatureOf(sorted);
+  if (!isOfList || values.length !== order.length) return undefined;
   return order.every((key, i) => isValueOf(values[i], key)) ? (values as Position) : undefined;
 }
 
@@ -164,6 +175,14 @@ function toPositionValue(value: unknown): Position[number] {
   throw fail('INTERNAL_ERROR', 'A sort key is missing from the row.');
 }
 
-function signatureOf(order: readonly SortKey[]): string {
+function signatureOf(sorted: SortedList): string {
+  return `${sorted.list}:${unnamedSignatureOf(sorted)}`;
+}
+
+/**
+ * Returns the signature of cursors that were given out before version 0.1.0, which do not name their list. Clients may have stored them,
+ * so they are accepted; version 0.2.0 refuses them.
+ */
+function unnamedSignatureOf({ order }: SortedList): string {
   return order.map(({ column, descending }) => `${column}${descending ? '-' : '+'}`).join('');
 }

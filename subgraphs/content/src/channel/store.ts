@@ -5,6 +5,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Channel } from './rules.ts';
 
 export const CHANNEL_SORTING: Sorting<'NAME'> = {
+  list: 'channels',
   columns: { NAME: { column: 'name', type: 'text' } },
   default: { field: 'NAME', direction: 'ASC' },
 };

@@ -10,6 +10,7 @@ import type { CommentFilter, CommentOrderField } from '../generated/resolvers.ts
 import type { Comment, CommentBody } from './rules.ts';
 
 export const COMMENT_SORTING: Sorting<CommentOrderField> = {
+  list: 'comments',
   columns: {
     ID: { column: 'id', type: 'text' },
     CREATED_AT: { column: 'createdAt', type: 'timestamptz' },

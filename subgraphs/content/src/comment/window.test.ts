@@ -12,9 +12,14 @@ describe('the arguments of Post.comments', () => {
   });
 
   it('accept the id or the cursor of a comment as `after`', () => {
-    const cursor = Buffer.from(JSON.stringify(['id+', id])).toString('base64url');
     expect(parseCommentsWindow({ after: id }).after).toEqual([id]);
-    expect(parseCommentsWindow({ after: cursor }).after).toEqual([id]);
+    // The second is of before cursors named their list.
+    for (const signature of ['comments:id+', 'id+']) {
+      const cursor = Buffer.from(JSON.stringify([signature, id])).toString('base64url');
+      expect(parseCommentsWindow({ after: cursor }).after).toEqual([id]);
+    }
+    const ofMessages = Buffer.from(JSON.stringify(['messages:id+', id])).toString('base64url');
+    expect(() => parseCommentsWindow({ after: ofMessages })).toThrow('not valid');
   });
 
   it('accept `first` instead of a `limit` that the client did not send', () => {

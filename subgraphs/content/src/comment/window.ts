@@ -5,10 +5,11 @@ import { Fault, rejectFaults } from '@trestle/schema/errors';
 
 /** Ids sort by creation time, so any id marks a position, even that of a deleted comment. */
 const COMMENT_SORTING: Sorting<'ID'> = {
+  list: 'comments',
   columns: { ID: { column: 'id', type: 'text' } },
   default: { field: 'ID', direction: 'ASC' },
 };
-const { order } = parseWindow({}, COMMENT_SORTING);
+const window = parseWindow({}, COMMENT_SORTING);
 
 export interface CommentsArguments {
   readonly limit?: number | null;
@@ -22,7 +23,7 @@ export interface CommentsArguments {
 /** Parses `limit` or `first`, and `after`. Throws VALIDATION_ERROR with every fault. */
 export function parseCommentsWindow({ limit = null, after = null, first = null, hasLimit = false }: CommentsArguments): Window {
   if (first !== null && hasLimit && limit !== null) rejectFaults([{ field: 'first', message: 'must not be combined with limit' }]);
-  const cursor = after !== null && prefixOf(after) === 'cmt' ? toCursor({ id: after }, order) : after;
+  const cursor = after !== null && prefixOf(after) === 'cmt' ? toCursor({ id: after }, window) : after;
   try {
     return parseWindow({ first: first ?? limit, after: cursor }, COMMENT_SORTING);
   } catch (error) {

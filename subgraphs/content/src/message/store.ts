@@ -7,6 +7,7 @@ import type { Message, MessageBody } from './rules.ts';
 
 /** Ids sort by creation time, more precisely than the seconds of `createdAt`. */
 export const MESSAGE_SORTING: Sorting<'ID'> = {
+  list: 'messages',
   columns: { ID: { column: 'id', type: 'text' } },
   default: { field: 'ID', direction: 'DESC' },
 };

@@ -15,6 +15,7 @@ import type { PostFilter, PostOrderField } from '../generated/resolvers.ts';
 import { type NewPost, POST_STATUSES, type Post, type PostChange, type PostStatus, statusesBefore } from './rules.ts';
 
 export const POST_SORTING: Sorting<PostOrderField> = {
+  list: 'posts',
   columns: {
     ID: { column: 'id', type: 'text' },
     TITLE: { column: 'title', type: 'text' },

@@ -10,6 +10,7 @@ import { createRowStore } from '@trestle/chassis/stores/row-store';
 import { type Found, type Highlight, MAX_RESULTS, SEARCH_TYPES, type SearchScope, type SearchType, fieldsOf } from './rules.ts';
 
 const SEARCH_SORTING: Sorting<'RELEVANCE'> = {
+  list: 'search',
   columns: { RELEVANCE: { column: RELEVANCE, type: 'int4' } },
   default: { field: 'RELEVANCE', direction: 'DESC' },
 };

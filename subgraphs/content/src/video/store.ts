@@ -12,6 +12,7 @@ import type { VideoFilter, VideoOrderField } from '../generated/resolvers.ts';
 import type { NewVideo, Video, VideoChange, VideoEnd, VideoStatus } from './rules.ts';
 
 export const VIDEO_SORTING: Sorting<VideoOrderField> = {
+  list: 'videos',
   columns: {
     ID: { column: 'id', type: 'text' },
     TITLE: { column: 'title', type: 'text' },

@@ -193,7 +193,7 @@ describe('a list of orders', () => {
       ids.push(...page.map(({ id }) => id));
       const last = page.at(-1);
       if (rows.length <= 3 || !last) return ids;
-      cursor = toCursor(last, window.order);
+      cursor = toCursor(last, window);
     }
   };
 

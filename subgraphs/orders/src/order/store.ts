@@ -12,6 +12,7 @@ import { type Purchase, explainRefusal } from './purchase.ts';
 import { type Invoice, ORDER_STATUSES, type Order, type OrderItem, type OrderStatus, checkAdvance, checkCancel } from './rules.ts';
 
 export const ORDER_SORTING: Sorting<OrderOrderField> = {
+  list: 'orders',
   columns: {
     ID: { column: 'id', type: 'text' },
     STATUS: { column: 'status', type: '"OrderStatus"', values: ORDER_STATUSES },
@@ -94,7 +95,8 @@ export async function lockOrder(
 /**
  * Takes the stock and inserts the order, its items and its invoice in one statement: all of it or nothing. The products are locked in the
  * order of their ids, so that two orders for the same products cannot deadlock, and the condition `stock >= qty` is checked under these
- * locks, so that no product is oversold. Throws BUSINESS_RULE_VIOLATION.
+ * locks, so that no product is oversold. An order with nothing to pay is paid at once, which is its second version.
+ * Throws BUSINESS_RULE_VIOLATION.
  */
 async function placeOrder({ prisma, createId, clock }: StoreOptions<Client>, customerId: string, purchase: Purchase): Promise<Order> {
   const { lines } = purchase;
@@ -116,8 +118,10 @@ async function placeOrder({ prisma, createId, clock }: StoreOptions<Client>, cus
       UPDATE "products" p SET "stock" = p."stock" - held."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
       FROM held, sold WHERE p."id" = held."id"
     ), placed AS (
-      INSERT INTO "orders" ("id", "customerId", "total", "currency", "createdAt", "updatedAt")
-      SELECT ${createId('ord')}, ${customerId}, "total"::int, "currency", ${now}::timestamptz, ${now}::timestamptz FROM sold RETURNING *
+      INSERT INTO "orders" ("id", "customerId", "status", "total", "currency", "createdAt", "updatedAt", "version")
+      SELECT ${createId('ord')}, ${customerId}, CASE "total" WHEN 0 THEN 'PAID' ELSE 'PENDING' END::"OrderStatus", "total"::int, "currency",
+        ${now}::timestamptz, ${now}::timestamptz, CASE "total" WHEN 0 THEN 2 ELSE 1 END
+      FROM sold RETURNING *
     ), items AS (
       INSERT INTO "order_items" ("id", "orderId", "productId", "qty", "unitPrice", "total")
       SELECT held."itemId", placed."id", held."id", held."qty", held."price", held."price" * held."qty" FROM placed, held
@@ -130,13 +134,17 @@ async function placeOrder({ prisma, createId, clock }: StoreOptions<Client>, cus
   return order;
 }
 
-/** Adds the order's quantities to the stock again. The products are locked in the order of their ids, so that two orders cannot deadlock. */
+/**
+ * Adds the order's quantities to the stock again, up to the largest integer, since the stock may have been set anew meanwhile. The products are
+ * locked in the order of their ids, so that two orders cannot deadlock.
+ */
 async function restoreStock(transaction: Client, orderId: string, now: Date): Promise<void> {
   await transaction.$executeRaw`
     WITH held AS (
       SELECT "id" FROM "products" WHERE "id" IN (SELECT "productId" FROM "order_items" WHERE "orderId" = ${orderId}) ORDER BY "id" FOR NO KEY UPDATE
     )
-    UPDATE "products" p SET "stock" = p."stock" + i."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
+    UPDATE "products" p SET "stock" = least(p."stock"::bigint + i."qty", ${MAX_INT}::int), "updatedAt" = ${now}::timestamptz,
+      "version" = p."version" + 1
     FROM held, (SELECT "productId", sum("qty")::int AS "qty" FROM "order_items" WHERE "orderId" = ${orderId} GROUP BY 1) i
     WHERE p."id" = held."id" AND p."id" = i."productId"`;
 }

@@ -41,7 +41,7 @@ async function walk(orderBy: WindowArguments<PaymentOrderField>['orderBy'], back
     ids.push(...page.map(({ id }) => id));
     const last = page.at(-1);
     if (rows.length <= window.limit || !last) return ids;
-    cursor = toCursor(last, window.order);
+    cursor = toCursor(last, window);
   }
 }
 

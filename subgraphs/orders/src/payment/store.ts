@@ -10,6 +10,7 @@ import { lockOrder } from '../order/store.ts';
 import { type NewPayment, type Payment, checkSettles } from './rules.ts';
 
 export const PAYMENT_SORTING: Sorting<PaymentOrderField> = {
+  list: 'payments',
   columns: {
     ID: { column: 'id', type: 'text' },
     AMOUNT: { column: 'amount', type: 'int4' },

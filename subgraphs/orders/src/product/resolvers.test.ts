@@ -83,9 +83,9 @@ describe('a product', () => {
       expect((await update(id, { price: 1 })).codes).toEqual({ updateProduct: 'NOT_FOUND' });
   });
 
-  it('is written by administrators only', async () => {
+  it('is written by administrators only, within the scopes of their credential', async () => {
     const id = await made();
-    for (const caller of [callerOf('usr_a'), callerOf('usr_m', 'MODERATOR')]) {
+    for (const caller of [callerOf('usr_a'), callerOf('usr_m', 'MODERATOR'), { ...admin, scopes: new Set(['posts:read']) }]) {
       expect((await create(WRITTEN, caller)).codes).toEqual({ createProduct: 'FORBIDDEN' });
       expect((await update(id, { price: 1 }, { caller })).codes).toEqual({ updateProduct: 'FORBIDDEN' });
     }

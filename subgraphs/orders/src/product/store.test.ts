@@ -43,7 +43,7 @@ async function walk(
     ids.push(...page.map(({ id }) => id));
     const last = page.at(-1);
     if (rows.length <= window.limit || !last) return ids;
-    cursor = toCursor(last, window.order);
+    cursor = toCursor(last, window);
     await onPage?.();
   }
 }

@@ -13,6 +13,7 @@ import type { ProductFilter, ProductOrderField } from '../generated/resolvers.ts
 import type { NewProduct, Product, ProductChange } from './rules.ts';
 
 export const PRODUCT_SORTING: Sorting<ProductOrderField> = {
+  list: 'products',
   columns: {
     ID: { column: 'id', type: 'int4' },
     NAME: { column: 'name', type: 'text' },

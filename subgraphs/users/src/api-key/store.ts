@@ -18,6 +18,7 @@ const DAY_MS = 86_400_000;
 const USE_EVENT_MINUTES = 15;
 
 export const API_KEY_SORTING: Sorting<ApiKeyOrderField> = {
+  list: 'api-keys',
   columns: {
     ID: { column: 'id', type: 'text' },
     NAME: { column: 'name', type: 'text' },

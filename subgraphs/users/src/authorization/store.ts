@@ -29,6 +29,7 @@ export function createAuthorizationStore(prisma: UserClient): AuthorizationStore
   const { connection } = createRowStore<Authorization, { readonly userId: string }, 'CREATED_AT'>({
     prisma,
     sorting: {
+      list: 'authorizations',
       columns: { CREATED_AT: { column: 'createdAt', type: 'timestamptz' } },
       default: { field: 'CREATED_AT', direction: 'DESC' },
     },

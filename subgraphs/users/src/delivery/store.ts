@@ -92,6 +92,7 @@ export function createDeliveryStore(prisma: UserClient): DeliveryStore {
   const { connection, findByIds } = createRowStore<Delivery, DeliveryScope, 'CREATED_AT'>({
     prisma,
     sorting: {
+      list: 'deliveries',
       columns: { CREATED_AT: { column: 'createdAt', type: 'timestamptz' } },
       default: { field: 'CREATED_AT', direction: 'DESC' },
     },

@@ -1,8 +1,9 @@
 /** The journal in PostgreSQL: the events of all subgraphs, by position (ADR 25). Functions of the migration append and sweep. */
-import { type Sql, type SqlClient, all, given, sql } from '@trestle/chassis/database/sql';
+import { type SqlClient, sql } from '@trestle/chassis/database/sql';
 import type { Connection } from '@trestle/chassis/paging/connection';
 import { fail } from '@trestle/schema/errors';
 import { type ClientPosition, isSameHistory } from '@trestle/chassis/events/client-position';
+import { type Page, countEvents, selectEvents } from './readable-events.ts';
 import { type EventScope, type JournalEvent, toCursor } from './rules.ts';
 
 /** The positions that are kept: `newest` is the last event, and events before `oldest` were dropped. An empty journal has `newest` + 1 and `newest`. */
@@ -34,26 +35,14 @@ export interface JournalStore {
 
 const BOUNDS = sql`SELECT coalesce((SELECT min("position") FROM "journal"), h."position" + 1)::float8 AS "oldest",
   h."position"::float8 AS "newest" FROM "journal_head" h`;
-const COLUMNS = sql`j."position"::float8 AS "position", j."id", j."type", j."source", j."subject", j."ownerId", j."audience", j."data", j."time"`;
 
 /** Creates the store. */
 export function createJournalStore(prisma: SqlClient): JournalStore {
-  const readWhere = (conditions: readonly Sql[], limit: number): Promise<JournalEvent[]> =>
-    Promise.resolve(
-      prisma.$queryRaw<JournalEvent[]>(
-        sql`SELECT ${COLUMNS} FROM "journal" j WHERE ${all(conditions)} ORDER BY j."position" LIMIT ${limit}::int`,
-      ),
-    );
+  const read = (scope: EventScope | null, page: Page) => Promise.resolve(prisma.$queryRaw<JournalEvent[]>(selectEvents(scope, page)));
   const bounds = async (): Promise<JournalBounds> => (await prisma.$queryRaw<JournalBounds[]>(BOUNDS))[0] ?? { oldest: 1, newest: 0 };
   const findId: JournalStore['findId'] = async (position) =>
     (await prisma.$queryRaw<{ id: string }[]>(sql`SELECT "id" FROM "journal" WHERE "position" = ${position}::bigint`))[0]?.id;
-  const readScope: JournalStore['readScope'] = (scope, after, limit) => readWhere([isBehind(after), ...conditionsOf(scope)], limit);
-  const count = async (scope: EventScope) => {
-    const [counted] = await prisma.$queryRaw<{ count: number }[]>(
-      sql`SELECT count(*)::int AS count FROM "journal" j WHERE ${all(conditionsOf(scope))}`,
-    );
-    return counted?.count ?? 0;
-  };
+  const count = async (scope: EventScope) => (await prisma.$queryRaw<{ count: number }[]>(countEvents(scope)))[0]?.count ?? 0;
   const requirePosition = async (after: ClientPosition, { oldest, newest }: JournalBounds) => {
     const isKept = after.position >= oldest - 1 && after.position <= newest;
     if (!isKept || !isSameHistory(after, await findId(after.position), oldest)) throw goneAfter(after.position);
@@ -61,13 +50,13 @@ export function createJournalStore(prisma: SqlClient): JournalStore {
   return {
     bounds,
     findId,
-    read: (after, limit) => readWhere([isBehind(after)], limit),
-    readScope,
+    read: (after, limit) => read(null, { after, limit }),
+    readScope: (scope, after, limit) => read(scope, { after, limit }),
     async connection(scope, { after, limit }) {
       const { oldest, newest } = await bounds();
       if (after) await requirePosition(after, { oldest, newest });
       const start = after?.position ?? oldest - 1;
-      const events = await readScope(scope, start, limit + 1);
+      const events = await read(scope, { after: start, limit: limit + 1 });
       const page = events.slice(0, limit);
       const edges = page.map((node) => ({ cursor: toCursor(node), node }));
       const hasNextPage = events.length > limit;
@@ -92,15 +81,4 @@ export function createJournalStore(prisma: SqlClient): JournalStore {
 /** Returns the error of a reader that was away for too long. */
 export function goneAfter(position: number) {
   return fail('GONE', `Events behind ${String(position)} are no longer available. Read the current state, then events without a position.`);
-}
-
-function isBehind(position: number): Sql {
-  return sql`j."position" > ${position}::bigint`;
-}
-
-function conditionsOf({ userId, role, types }: EventScope): Sql[] {
-  return [
-    sql`"may_learn"(j."audience", j."type", j."ownerId", ${userId}, ${role})`,
-    ...given(types, (names) => sql`"type_patterns"(j."type") && ${[...names]}::text[]`),
-  ];
 }

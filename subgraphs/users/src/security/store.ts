@@ -33,6 +33,7 @@ export function createSecurityEventStore(prisma: UserClient): SecurityEventStore
   const rows = createRowStore<SecurityEvent, SecurityEventFilter, 'CREATED_AT'>({
     prisma,
     sorting: {
+      list: 'security-events',
       columns: { CREATED_AT: { column: 'createdAt', type: 'timestamptz' } },
       default: { field: 'CREATED_AT', direction: 'DESC' },
     },

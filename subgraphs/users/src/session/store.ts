@@ -127,6 +127,7 @@ function createSessionReads(prisma: UserClient): Pick<RowStore<Session, { readon
   return createRowStore<Session, { readonly userId: string }, 'CREATED_AT'>({
     prisma,
     sorting: {
+      list: 'sessions',
       columns: { CREATED_AT: { column: 'createdAt', type: 'timestamptz' } },
       default: { field: 'CREATED_AT', direction: 'DESC' },
     },

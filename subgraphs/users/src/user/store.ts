@@ -14,6 +14,7 @@ import type { UserFilter, UserOrderField } from '../generated/resolvers.ts';
 import type { NewUser, User, UserChange } from './rules.ts';
 
 export const USER_SORTING: Sorting<UserOrderField> = {
+  list: 'users',
   columns: {
     ID: { column: 'id', type: 'text' },
     NAME: { column: 'name', type: 'text' },

@@ -10,6 +10,7 @@ import type { UserClient } from '../user/store.ts';
 import { MAX_WEBHOOKS, type NewWebhook, type Webhook, type WebhookChange, type WebhookVisibility } from './rules.ts';
 
 const WEBHOOK_SORTING: Sorting<WebhookOrderField> = {
+  list: 'webhooks',
   columns: {
     ID: { column: 'id', type: 'text' },
     NAME: { column: 'name', type: 'text' },
