@@ -171,6 +171,7 @@ export const resolvers = {
     disagreements: ({ result }: Check) => result.disagreements,
     lint: ({ result }: Check) => result.lint,
     changes: ({ result }: Check) => result.changes,
+    unlistedCount: ({ result }: Check) => result.unlisted?.length ?? 0,
     brokenOperations: ({ result }: Check) => result.brokenOperations,
     usage: ({ result }: Check) => result.usage ?? null,
     costs: ({ result }: Check) => result.costs ?? null,
