@@ -20,7 +20,8 @@ import { createUsageReads } from '../usage/usage-reads.ts';
 /** What checks need. */
 export interface Checking {
   readonly database: Pick<Database, 'query'>;
-  readonly composer: Composer;
+  /** One that no publish waits for: a publish holds the lock of its environment while it composes. */
+  readonly checkComposer: Composer;
   readonly createId: CreateId;
   /** How checks look at usage, where a request does not say otherwise. */
   readonly checkDefaults: CheckDefaults;
@@ -44,7 +45,10 @@ const MAX_UNLISTED = 10_000;
 const MAX_OVER_LIMIT = 1000;
 
 /** Runs a check, and keeps it. Throws as `publish` for invalid input. */
-export async function runCheck(request: CheckRequest, { database, composer, createId, checkDefaults, now }: Checking): Promise<Check> {
+export async function runCheck(
+  request: CheckRequest,
+  { database, checkComposer: composer, createId, checkDefaults, now }: Checking,
+): Promise<Check> {
   const { environment, subgraphs, deleted, actor } = request;
   checkEnvironment(environment);
   checkSubgraphs(subgraphs, deleted);
