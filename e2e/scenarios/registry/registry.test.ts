@@ -227,4 +227,37 @@ describe('tokens', () => {
     expect(first((await limited.graphql('{ environments { name } }')).errors)?.extensions.code).toBe('UNAUTHORIZED');
     expect(first((await registry.graphql('{ environments { name } }', {}, 'trestle_reg_x')).errors)?.extensions.code).toBe('UNAUTHORIZED');
   });
+
+  it('of administrators that are limited list and revoke those within their limits, and no others', async () => {
+    const [mine, other] = [newEnvironment(), newEnvironment()];
+    const create = async (limits: object, secret?: string) => {
+      const { data } = await registry.graphql<{ createToken: { secret: string; token: { id: string } } }>(
+        `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }`,
+        { input: { name: 'limited', scopes: ['READ', 'ADMIN'], ...limits } },
+        secret,
+      );
+      return { secret: data?.createToken.secret ?? '', id: data?.createToken.token.id ?? '' };
+    };
+    const list = async (secret?: string) => {
+      const { data } = await registry.graphql<{ tokens: { id: string }[] }>('{ tokens { id } }', {}, secret);
+      return data?.tokens.map(({ id }) => id);
+    };
+    const revoke = async (id: string, secret: string) => {
+      const { errors } = await registry.graphql('mutation ($id: ID!) { revokeToken(id: $id) { revokedAt } }', { id }, secret);
+      return first(errors)?.extensions.code;
+    };
+    const admin = await create({ environments: [mine] });
+    const narrow = await create({ environments: [mine], subgraphs: ['users'] }, admin.secret);
+    const others = [await create({}), await create({ environments: [mine, other] }), await create({ subgraphs: ['users'] })];
+    expect(await list(admin.secret)).toEqual([narrow.id, admin.id]);
+    expect(await list(narrow.secret)).toEqual([narrow.id]);
+    expect(await list()).toEqual(expect.arrayContaining([admin, narrow, ...others].map(({ id }) => id)));
+    for (const { id, secret } of others) {
+      expect(await revoke(id, admin.secret)).toBe('NOT_FOUND');
+      expect(await list(secret)).toContain(id);
+    }
+    expect(await revoke(admin.id, narrow.secret)).toBe('NOT_FOUND');
+    expect(await revoke(narrow.id, admin.secret)).toBeUndefined();
+    expect(await list(narrow.secret)).toBeUndefined();
+  });
 });
