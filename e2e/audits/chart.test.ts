@@ -18,7 +18,7 @@ interface KubernetesObject {
 
 interface Container {
   readonly command: readonly string[];
-  readonly env: readonly { name: string }[];
+  readonly env: readonly { name: string; value?: string; valueFrom?: object }[];
   readonly ports: readonly { name: string; containerPort: number }[];
   readonly [field: string]: unknown;
 }
@@ -29,11 +29,23 @@ interface Rule {
 }
 
 const golden = listGoldenFiles();
-const objects: readonly KubernetesObject[] = parseAllDocuments(readFileSync(golden[0]?.path ?? '', 'utf8')).map(
-  (document) => document.toJS() as KubernetesObject,
-);
-const ofKind = (kind: string) => new Map(objects.filter((each) => each.kind === kind).map((each) => [each.metadata.name, each]));
+const readObjects = (name: string): readonly KubernetesObject[] =>
+  parseAllDocuments(readFileSync(golden.find((file) => file.name === name)?.path ?? '', 'utf8')).map(
+    (document) => document.toJS() as KubernetesObject,
+  );
+const [objects, production] = [readObjects('defaults.yaml'), readObjects('production.yaml')];
+const ofKind = (kind: string, among = objects) =>
+  new Map(among.filter((each) => each.kind === kind).map((each) => [each.metadata.name, each]));
 const containerOf = ({ spec }: KubernetesObject) => (spec['template'] as { spec: { containers: readonly [Container] } }).spec.containers[0];
+/** Returns the settings of a process by name: their text, or where Kubernetes takes it from. */
+const settingsOf = (name: string, among = objects) =>
+  Object.fromEntries(
+    containerOf(ofKind('Deployment', among).get(`demo-${name}`) as KubernetesObject).env.map((each) => [
+      each.name,
+      each.value ?? each.valueFrom,
+    ]),
+  );
+const fromServices = (key: string) => ({ secretKeyRef: { name: 'trestle-services', key, optional: true } });
 const PROCESSES = ['demo-content', 'demo-gateway', 'demo-orders', 'demo-rest-bridge', 'demo-users'];
 
 describe('the golden files of the Helm chart', () => {
@@ -61,7 +73,13 @@ describe('the values of the Helm chart', () => {
   });
 
   it('are refused with an unknown name, a wrong type or a setting in lower case', () => {
-    for (const wrong of [{ replica: 2 }, { drainDelayMs: '5s' }, { gateway: { env: { max_cost: 1 } } }, { publicUrl: 'api.example.com' }])
+    for (const wrong of [
+      { replica: 2 },
+      { drainDelayMs: '5s' },
+      { gateway: { env: { max_cost: 1 } } },
+      { users: { startupSeconds: 0 } },
+      { publicUrl: 'api.example.com' },
+    ])
       expect(validate({ ...values(), ...wrong })).toBe(false);
   });
 });
@@ -95,11 +113,46 @@ describe('what the Helm chart installs', () => {
     expect(set.filter((name) => !known.has(name))).toEqual([]);
   });
 
+  it('gives each process numbers as they are written: 0, fractions and millions', () => {
+    for (const name of PROCESSES) expect(settingsOf(name.replace(/^demo-/, ''), production)['OTEL_TRACES_SAMPLER_ARG']).toBe('0.25');
+    expect(settingsOf('gateway', production)).toMatchObject({ MAX_COST: '2000000', MIN_BODY_BYTES_PER_SECOND: '0' });
+  });
+
+  it('gives the gateway its own public address, and the bridge that of both', () => {
+    const [gateway, bridge] = [settingsOf('gateway', production), settingsOf('rest-bridge', production)];
+    expect(gateway).toMatchObject({ PUBLIC_URL: 'https://graphql.example.com' });
+    expect(gateway).not.toHaveProperty('PUBLIC_GATEWAY_URL');
+    expect(bridge).toMatchObject({ PUBLIC_URL: 'https://api.example.com', PUBLIC_GATEWAY_URL: 'https://graphql.example.com/graphql' });
+    expect(settingsOf('gateway')).not.toHaveProperty('PUBLIC_URL');
+  });
+
+  it('takes addresses and tokens of other services from their Secret, unless a value sets them', () => {
+    for (const name of ['gateway', 'rest-bridge']) {
+      expect(settingsOf(name)).toMatchObject({ REDIS_URL: fromServices('REDIS_URL') });
+      expect(settingsOf(name, production)).toMatchObject({ REDIS_URL: 'redis://redis:6379' });
+    }
+    expect(settingsOf('gateway')).toMatchObject({ REGISTRY_TOKEN: fromServices('REGISTRY_TOKEN') });
+    for (const each of [...ofKind('Deployment').values(), ...ofKind('Deployment', production).values()]) {
+      const names = containerOf(each).env.map(({ name }) => name);
+      expect(names.length).toBe(new Set(names).size);
+    }
+    const keys = [...ofKind('Deployment').values()].flatMap((each) => containerOf(each).env.filter(({ valueFrom }) => valueFrom));
+    const documented = readFileSync(join(CHART, 'values.yaml'), 'utf8');
+    for (const { name } of keys.filter((each) => !each.name.endsWith('_DATABASE_URL'))) expect(documented).toContain(name);
+  });
+
+  it('lets a subgraph migrate for half an hour before it must listen', () => {
+    for (const name of PROCESSES) {
+      const { startupProbe } = containerOf(ofKind('Deployment').get(name) as KubernetesObject);
+      const { periodSeconds, failureThreshold } = startupProbe as { periodSeconds: number; failureThreshold: number };
+      expect([name, periodSeconds * failureThreshold]).toEqual([name, /gateway|bridge/.test(name) ? 120 : 1800]);
+    }
+  });
+
   it('gives subgraphs the addresses and the key to read each other’s events, and storage to those that keep files', () => {
-    const settings = (name: string) => containerOf(ofKind('Deployment').get(`demo-${name}`) as KubernetesObject);
     for (const name of ['users', 'orders', 'content']) {
       const others = ['users', 'orders', 'content'].filter((other) => other !== name);
-      const names = settings(name).env.map((each) => each.name);
+      const names = Object.keys(settingsOf(name));
       expect(names).toEqual(expect.arrayContaining(['EVENTS_KEY_FILE', ...others.map((other) => `EVENTS_URL_${other.toUpperCase()}`)]));
       expect(names.includes('FILES_DIR')).toBe(name !== 'orders');
     }

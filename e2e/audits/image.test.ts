@@ -1,6 +1,6 @@
 /** The image holds what the processes need, and nothing of development. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,4 +42,13 @@ onLinux('contains every entry point and the files that it reads, but no source, 
   } finally {
     await rm(target, { recursive: true, force: true });
   }
+});
+
+it('is built without the folders in which docker-compose.yml keeps secrets and files', () => {
+  const ignored = new Set(readFileSync(join(root, '.dockerignore'), 'utf8').split('\n'));
+  const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+  const mounted = new Set(Array.from(compose.matchAll(/(?<=['"\s])\.\/([^/:'"\s]+)/g), ([, folder = '']) => folder));
+  // The image needs the migrations in `prisma`.
+  expect([...mounted].filter((folder) => !ignored.has(folder))).toEqual(['prisma']);
+  expect([...mounted].sort()).toEqual(['files', 'prisma', 'secrets']);
 });

@@ -116,6 +116,19 @@ describe('planProcesses', () => {
     expect(toSummary({ config: options.config, started, seconds: 1 })).toContain('http://localhost:2/api/query');
   });
 
+  it('gives the gateway its own public address, to which it adds its path', () => {
+    for (const [path, address] of [
+      [undefined, 'https://graphql.example.com/graphql'],
+      ['/api/query', 'https://graphql.example.com/api/query'],
+      ['/', 'https://graphql.example.com/'],
+    ] as const) {
+      const inherited = { PUBLIC_URL: 'https://api.example.com', PUBLIC_GATEWAY_URL: address, ...(path && { GRAPHQL_PATH: path }) };
+      const plans = planProcesses({ config: { ...config, inherited }, databaseUrls, keys }).flat();
+      expect(plans.find(({ name }) => name === 'gateway')?.env).toMatchObject({ PUBLIC_URL: 'https://graphql.example.com' });
+      expect(plans.find(({ name }) => name === 'rest-bridge')?.env).toMatchObject({ PUBLIC_GATEWAY_URL: address });
+    }
+  });
+
   it('starts the subgraphs and the registry, then the gateway, then the bridge', () => {
     const groups = planProcesses({ config, databaseUrls, keys });
     expect(groups.map((group) => group.map(({ name }) => name))).toEqual([[...SUBGRAPH_NAMES, 'registry'], ['gateway'], ['rest-bridge']]);

@@ -90,8 +90,8 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), graphqlAt(portOf(name))])),
       ...config.subgraphSettings,
-      // A process redirects plain HTTP to the host of its own PUBLIC_URL; PUBLIC_URL of `npm start` is the bridge's.
-      ...(publicGatewayUrl !== undefined && { PUBLIC_URL: publicGatewayUrl }),
+      // A process redirects plain HTTP to the host of its own PUBLIC_URL; PUBLIC_URL of `npm start` is the bridge's. The gateway adds its path.
+      ...(publicGatewayUrl !== undefined && { PUBLIC_URL: withoutEnd(publicGatewayUrl, graphqlPath) }),
     },
   });
   const bridge = plan('rest-bridge', 'rest-bridge', {
@@ -167,6 +167,11 @@ function toUsersEnv(config: Config, keys: PlanOptions['keys']): Record<string, s
     WEBHOOK_KEY_FILE: keys.webhookKeyFile,
     ...(config.DEMO_DATA && { WEBHOOK_ALLOW_PRIVATE: 'on' }),
   };
+}
+
+/** Returns a text without what it may end with. */
+function withoutEnd(text: string, end: string): string {
+  return text.endsWith(end) ? text.slice(0, -end.length) : text;
 }
 
 function graphqlAt(port: number): string {

@@ -74,6 +74,12 @@ export interface SchemaChange {
   readonly decision?: ChangeDecision;
 }
 
+/** A change that a check does not pass, and has no room to list. */
+export interface UnlistedChange {
+  readonly id: string;
+  readonly verdict: 'FAIL' | 'NOT_ENOUGH_DATA';
+}
+
 /** A registered operation that would become invalid. */
 export interface BrokenOperation {
   readonly hash: string;
@@ -98,6 +104,8 @@ export interface CheckResult {
   readonly lint: readonly CompositionProblem[];
   /** Breaking changes first. `isApproved`: by an approval before the check. */
   readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
+  /** The further ones that are not passed or approved, of the contracts too: at most 10,000. Missing in checks that are older than the list. */
+  readonly unlisted?: readonly UnlistedChange[];
   readonly brokenOperations: readonly BrokenOperation[];
   /** By name; undefined in checks that are older than contracts. */
   readonly contracts?: readonly ContractCheck[];

@@ -37,14 +37,14 @@ export interface RunningRegistry {
   readonly endpoints: Readonly<Record<string, Endpoint>>;
   /** Ends long polls. Called before the requests in flight are waited for. */
   endWaits(): void;
-  /** Ends the thread of composition. */
+  /** Ends the threads of composition. */
   close(): Promise<void>;
 }
 
 /** Creates the registry. */
 export function createRegistry({ database, signingKey, createId, checkDefaults, metrics, log }: RegistryOptions): RunningRegistry {
   const store = createStore(database.query);
-  const composer = createComposer();
+  const [composer, checkComposer] = [createComposer(), createComposer()];
   const watch = createReleaseWatch(store, log);
   const releases = new Counter({
     name: 'trestle_registry_releases_total',
@@ -55,6 +55,7 @@ export function createRegistry({ database, signingKey, createId, checkDefaults, 
   const registry: Registry = {
     database,
     composer,
+    checkComposer,
     createId,
     checkDefaults,
     now: Date.now,
@@ -77,6 +78,8 @@ export function createRegistry({ database, signingKey, createId, checkDefaults, 
     endWaits: () => {
       watch.stop();
     },
-    close: () => composer.close(),
+    close: async () => {
+      await Promise.all([composer.close(), checkComposer.close()]);
+    },
   };
 }

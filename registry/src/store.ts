@@ -13,6 +13,12 @@ const CHECK = `SELECT c.*, a."approver", a."reason", a."actor" AS "approvedBy",
   a."createdAt" AS "approvedAt" FROM "checks" c LEFT JOIN "approvals" a ON a."checkId" = c."id"`;
 const TOKEN = `"id", "name", "scopes", "subgraphs", "environments", "createdAt", "revokedAt"`;
 
+/** What a token is limited to; null: to nothing. */
+type TokenLimits = Pick<Token, 'environments' | 'subgraphs'>;
+
+/** Whether a token may be used for nothing outside limits. One without limits is within none. */
+const WITHIN = `($1::text[] IS NULL OR "environments" <@ $1) AND ($2::text[] IS NULL OR "subgraphs" <@ $2)`;
+
 /** Creates the statements. */
 export function createStore(query: Query) {
   const one = async <Row extends object>(text: string, values: readonly unknown[]): Promise<Row | undefined> =>
@@ -207,8 +213,12 @@ function createTokenStatements(query: Query, one: One) {
     /** Returns the valid token with the hash of a secret. */
     findTokenByHash: (hash: Buffer) => one<Token>(`SELECT ${TOKEN} FROM "tokens" WHERE "hash" = $1 AND "revokedAt" IS NULL`, [hash]),
 
-    /** Returns tokens, the newest first. */
-    listTokens: () => query<Token>(`SELECT ${TOKEN} FROM "tokens" ORDER BY "createdAt" DESC, "id" DESC LIMIT 1000`),
+    /** Returns the tokens that are within limits, the newest first. */
+    listTokens: ({ environments, subgraphs }: TokenLimits) =>
+      query<Token>(`SELECT ${TOKEN} FROM "tokens" WHERE ${WITHIN} ORDER BY "createdAt" DESC, "id" DESC LIMIT 1000`, [
+        environments,
+        subgraphs,
+      ]),
 
     insertToken: ({ id, name, scopes, subgraphs, environments }: Omit<Token, 'createdAt' | 'revokedAt'>, hash: Buffer) =>
       query<Token>(
@@ -216,8 +226,12 @@ function createTokenStatements(query: Query, one: One) {
         [id, hash, name, scopes, subgraphs, environments],
       ).then((rows) => rows[0] as Token),
 
-    /** Revokes a token. Returns undefined when there is no such token; a second call keeps the first time. */
-    revokeToken: (id: string) =>
-      one<Token>(`UPDATE "tokens" SET "revokedAt" = coalesce("revokedAt", now()) WHERE "id" = $1 RETURNING ${TOKEN}`, [id]),
+    /** Revokes a token. Returns undefined when there is no such token within the limits; a second call keeps the first time. */
+    revokeToken: (id: string, { environments, subgraphs }: TokenLimits) =>
+      one<Token>(`UPDATE "tokens" SET "revokedAt" = coalesce("revokedAt", now()) WHERE ${WITHIN} AND "id" = $3 RETURNING ${TOKEN}`, [
+        environments,
+        subgraphs,
+        id,
+      ]),
   };
 }

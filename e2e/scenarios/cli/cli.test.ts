@@ -1,5 +1,5 @@
 /** The command trestle as a process of its package, without a registry and with a running one (docs/cli.md). */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
@@ -127,6 +127,9 @@ describe('the command trestle with a registry', () => {
     expect(JSON.parse(diff.stdout)).toMatchObject({
       data: { changes: expect.arrayContaining([expect.objectContaining({ coordinate: 'Query.reviews' })]) },
     });
+    await mkdir(join(command.folder, to));
+    // A folder of the name of an environment is no schema.
+    expect(await run(`supergraph diff ${to} ${to}`, env)).toMatchObject({ code: 0, stdout: 'No change.\n' });
     const { stdout } = await run('launch list --json', env);
     const { data } = JSON.parse(stdout) as { data: { releases: { launch: { id: string } }[] } };
     expect((await run(`launch show ${data.releases[0]?.launch.id ?? ''}`, env)).stdout).toContain('products');
@@ -155,6 +158,18 @@ describe('the command trestle with a registry', () => {
         },
       },
     });
+  });
+
+  it('prints in a check how many changes the registry does not list', async () => {
+    const env = environmentOf(newEnvironment());
+    const fields = Array.from({ length: 1001 }, (_, at) => `  f${String(at)}: Int\n`).join('');
+    await write({ 'wide.graphql': REVIEWS.replace('  "Stars."', `${fields}  "Stars."`) });
+    await run('subgraph publish reviews=wide.graphql --routing-url http://r.example', env);
+    const sentence = 'Changes that fail the check or lack data, beyond those that the registry lists: 1.';
+    const check = 'subgraph check reviews.graphql';
+    expect(await run(check, env)).toMatchObject({ code: 1, stdout: expect.stringContaining(`\n${sentence}\n`) });
+    expect((await run(`${check} --format github`, env)).stdout).toContain(`::warning title=UNLISTED_CHANGES::${sentence}`);
+    expect(JSON.parse((await run(`${check} --json`, env)).stdout)).toMatchObject({ data: { check: { unlistedCount: 1 } } });
   });
 
   it('waits until a subgraph serves the schema before it publishes, and publishes nothing when the time is over', async () => {

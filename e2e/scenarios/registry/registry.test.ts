@@ -107,18 +107,25 @@ describe('checkSubgraphs', () => {
     lint: object[];
     disagreements: string[];
     changes: { level: string; kind: string; coordinate: string; isApproved: boolean }[];
+    unlistedCount: number;
     brokenOperations: object[];
     problems: object[];
   }
   const check = async (environment: string, users: string): Promise<Checked> => {
     const { data } = await registry.graphql<{ checkSubgraphs: Checked }>(
       `mutation ($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
-         id verdict launchId lint { code places { subgraph line } } disagreements changes { level kind coordinate isApproved } brokenOperations { name client messages } problems { code } } }`,
+         id verdict launchId lint { code places { subgraph line } } disagreements changes { level kind coordinate isApproved } unlistedCount brokenOperations { name client messages } problems { code } } }`,
       { input: { environment, subgraphs: [{ name: 'users', sdl: users }] } },
     );
     if (!data) throw new Error('The check was refused');
     return data.checkSubgraphs;
   };
+  const approve = (id: string) =>
+    registry.graphql('mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict approval { approver reason } } }', {
+      input: { id, approver: 'Ada', reason: 'Nobody reads it' },
+    });
+  const push = (input: object) =>
+    registry.graphql('mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }', { input });
 
   it('fails for a breaking change and a broken operation, and passes for the same change once it is approved', async () => {
     const environment = newEnvironment();
@@ -131,17 +138,14 @@ describe('checkSubgraphs', () => {
       lint: expect.arrayContaining([{ code: 'require-description', places: [{ subgraph: 'users', line: 3 }] }]),
       changes: [{ level: 'BREAKING', kind: 'FIELD_REMOVED', coordinate: 'User.age', isApproved: false }],
     });
-    const approve = `mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict approval { approver reason } } }`;
-    const input = { id: failed.id, approver: 'Ada', reason: 'Nobody reads it' };
-    const approved = await registry.graphql(approve, { input });
+    const approved = await approve(failed.id);
     expect(approved.data).toEqual({ approveCheck: { verdict: 'APPROVED', approval: { approver: 'Ada', reason: 'Nobody reads it' } } });
-    expect(first((await registry.graphql(approve, { input })).errors)?.extensions.code).toBe('CONFLICT');
+    expect(first((await approve(failed.id)).errors)?.extensions.code).toBe('CONFLICT');
     expect(await check(environment, without)).toMatchObject({ verdict: 'PASSED', changes: [{ isApproved: true }] });
 
-    const push = `mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }`;
     const operations = { environment, client: 'web', documents: ['query Ages { user { age } }'] };
-    expect((await registry.graphql(push, { input: operations })).data).toEqual({ pushOperations: { added: 1, unchanged: 0 } });
-    expect((await registry.graphql(push, { input: operations })).data).toEqual({ pushOperations: { added: 0, unchanged: 1 } });
+    expect((await push(operations)).data).toEqual({ pushOperations: { added: 1, unchanged: 0 } });
+    expect((await push(operations)).data).toEqual({ pushOperations: { added: 0, unchanged: 1 } });
     expect(await check(environment, without)).toMatchObject({
       verdict: 'FAILED',
       brokenOperations: [{ name: 'Ages', client: 'web', messages: [expect.stringContaining('"age"')] }],
@@ -153,6 +157,48 @@ describe('checkSubgraphs', () => {
       launchId: null,
       problems: [{ code: 'GRAPHQL_PARSE_FAILED' }],
     });
+  });
+
+  it('passes an unchanged schema when a registered operation is invalid already', async () => {
+    const environment = newEnvironment();
+    await publish(registry, environment, { users: USERS });
+    await push({ environment, client: 'web', documents: ['query Ages { user { age } }', 'query Typo { nothing }'] });
+    expect(await check(environment, USERS)).toMatchObject({ verdict: 'PASSED', brokenOperations: [] });
+    const without = USERS.replace('  age: Int\n', '');
+    expect(await check(environment, without)).toMatchObject({ verdict: 'FAILED', brokenOperations: [{ name: 'Ages' }] });
+    await publish(registry, environment, { users: without });
+    expect(await check(environment, without)).toMatchObject({ verdict: 'PASSED', brokenOperations: [] });
+    // What becomes valid again can be broken again.
+    await publish(registry, environment, { users: USERS });
+    expect(await check(environment, without)).toMatchObject({ verdict: 'FAILED', brokenOperations: [{ name: 'Ages' }] });
+  });
+
+  it('lets a publish pass that came later', async () => {
+    const environment = newEnvironment();
+    const types = Array.from({ length: 600 }, (_, at) => `type T${String(at)} @key(fields: "id") { id: ID! name: String }`).join('\n');
+    await publish(registry, environment, { users: USERS });
+    let done = 0;
+    const checks = Array.from({ length: 4 }, () => check(environment, `${USERS}\n${types}`).finally(() => (done += 1)));
+    // By now the others wait for their turn.
+    await Promise.race(checks);
+    expect(await publish(registry, environment, { orders: ORDERS })).toMatchObject({ release: { number: 2 } });
+    expect(done).toBeLessThan(checks.length);
+    await Promise.all(checks);
+  });
+
+  it('fails for more breaking changes than it lists, until all of them are approved', async () => {
+    const environment = newEnvironment();
+    const fields = Array.from({ length: 1500 }, (_, at) => `  f${String(at)}: Int`);
+    const withFields = (all: readonly string[]) => USERS.replace('  age: Int', ['  age: Int', ...all].join('\n'));
+    await publish(registry, environment, { users: withFields(fields) });
+    const failed = await check(environment, USERS);
+    expect(failed).toMatchObject({ verdict: 'FAILED', unlistedCount: 500 });
+    expect(failed.changes).toHaveLength(1000);
+    expect((await approve(failed.id)).data).toMatchObject({ approveCheck: { verdict: 'APPROVED' } });
+    expect(await check(environment, USERS)).toMatchObject({ verdict: 'PASSED', unlistedCount: 0 });
+    // The field that was not approved is behind all others by its name.
+    await publish(registry, environment, { users: withFields([...fields, '  zed: Int']) });
+    expect(await check(environment, USERS)).toMatchObject({ verdict: 'FAILED', unlistedCount: 1 });
   });
 });
 
@@ -180,5 +226,38 @@ describe('tokens', () => {
     await registry.graphql('mutation ($id: ID!) { revokeToken(id: $id) { revokedAt } }', { id: token.id });
     expect(first((await limited.graphql('{ environments { name } }')).errors)?.extensions.code).toBe('UNAUTHORIZED');
     expect(first((await registry.graphql('{ environments { name } }', {}, 'trestle_reg_x')).errors)?.extensions.code).toBe('UNAUTHORIZED');
+  });
+
+  it('of administrators that are limited list and revoke those within their limits, and no others', async () => {
+    const [mine, other] = [newEnvironment(), newEnvironment()];
+    const create = async (limits: object, secret?: string) => {
+      const { data } = await registry.graphql<{ createToken: { secret: string; token: { id: string } } }>(
+        `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }`,
+        { input: { name: 'limited', scopes: ['READ', 'ADMIN'], ...limits } },
+        secret,
+      );
+      return { secret: data?.createToken.secret ?? '', id: data?.createToken.token.id ?? '' };
+    };
+    const list = async (secret?: string) => {
+      const { data } = await registry.graphql<{ tokens: { id: string }[] }>('{ tokens { id } }', {}, secret);
+      return data?.tokens.map(({ id }) => id);
+    };
+    const revoke = async (id: string, secret: string) => {
+      const { errors } = await registry.graphql('mutation ($id: ID!) { revokeToken(id: $id) { revokedAt } }', { id }, secret);
+      return first(errors)?.extensions.code;
+    };
+    const admin = await create({ environments: [mine] });
+    const narrow = await create({ environments: [mine], subgraphs: ['users'] }, admin.secret);
+    const others = [await create({}), await create({ environments: [mine, other] }), await create({ subgraphs: ['users'] })];
+    expect(await list(admin.secret)).toEqual([narrow.id, admin.id]);
+    expect(await list(narrow.secret)).toEqual([narrow.id]);
+    expect(await list()).toEqual(expect.arrayContaining([admin, narrow, ...others].map(({ id }) => id)));
+    for (const { id, secret } of others) {
+      expect(await revoke(id, admin.secret)).toBe('NOT_FOUND');
+      expect(await list(secret)).toContain(id);
+    }
+    expect(await revoke(admin.id, narrow.secret)).toBe('NOT_FOUND');
+    expect(await revoke(narrow.id, admin.secret)).toBeUndefined();
+    expect(await list(narrow.secret)).toBeUndefined();
   });
 });

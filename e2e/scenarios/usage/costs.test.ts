@@ -24,11 +24,14 @@ afterAll(() => registry.stop());
 beforeEach(async () => {
   environment = newEnvironment();
   await publish(registry, environment, { users: SDL });
-  const push = 'mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added } }';
-  const documents = ['query Registered { users(first: 3) { friends { id } } }'];
-  await registry.graphql(push, { input: { environment, client: 'web', documents } });
+  await push(['query Registered { users(first: 3) { friends { id } } }']);
   await report({ 'query Recorded{users(first:0){friends{id}}}': 3, 'query Name{name}': 1 });
 });
+
+function push(documents: readonly string[]) {
+  const mutation = 'mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added } }';
+  return registry.graphql(mutation, { input: { environment, client: 'web', documents } });
+}
 
 /** Reports as a gateway how often operations were sent; their texts are normalised. */
 async function report(counts: Readonly<Record<string, number>>): Promise<void> {
@@ -57,6 +60,10 @@ const check = async (sdl: string, policy?: object): Promise<Checked> => {
   if (!data) throw new Error(errors.map(({ message }) => message).join('; '));
   return data.checkSubgraphs;
 };
+const approve = (id: string) =>
+  registry.graphql('mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict } }', {
+    input: { id, approver: 'Ada', reason: 'rare' },
+  });
 const RECORDED = { name: 'Recorded', before: 10 * (1 + 10), requests: 3, percent: 75 };
 const REGISTERED = { name: 'Registered', before: 3 * (1 + 10), requests: null, percent: null };
 
@@ -96,8 +103,7 @@ describe('checkSubgraphs', () => {
     });
     expect(await check(sized(1000), { maxCost: 10_010 })).toMatchObject({ verdict: 'PASSED', costs: { overLimitCount: 0 } });
     expect(await check(sized(1000), { maxCost: 3002 })).toMatchObject({ verdict: 'FAILED', costs: { overLimitCount: 2 } });
-    const approve = 'mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict } }';
-    const { data } = await registry.graphql(approve, { input: { id: failed.id, approver: 'Ada', reason: 'rare' } });
+    const { data } = await approve(failed.id);
     expect(data).toEqual({ approveCheck: { verdict: 'APPROVED' } });
     expect(await check(sized(1000))).toMatchObject({
       verdict: 'PASSED',
@@ -107,6 +113,18 @@ describe('checkSubgraphs', () => {
       verdict: 'FAILED',
       costs: { overLimitCount: 1, operations: [{ isApproved: false }, {}] },
     });
+  });
+
+  it('fails for the operations beyond the 1,000 that one approval accepts, until they are approved too', async () => {
+    const names = Array.from({ length: 1003 }, (_, at) => `Many${String(at)}`);
+    for (let at = 0; at < names.length; at += 100)
+      await push(names.slice(at, at + 100).map((name) => `query ${name} { users(first: 6) { friends { id } } }`));
+    for (const overLimitCount of [1000, 4]) {
+      const failed = await check(sized(1000));
+      expect(failed).toMatchObject({ verdict: 'FAILED', costs: { overLimitCount } });
+      await approve(failed.id);
+    }
+    expect(await check(sized(1000))).toMatchObject({ verdict: 'PASSED', costs: { overLimitCount: 0 } });
   });
 
   it('does not fail for one that exceeds the limit already', async () => {

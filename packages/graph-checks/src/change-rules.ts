@@ -25,6 +25,32 @@ export function isPossibleTypeChange(type: string): boolean {
   return ADDITIONS.has(type);
 }
 
+/** The schemas before and after. */
+export interface Compared {
+  readonly from: GraphQLSchema;
+  readonly to: GraphQLSchema;
+}
+
+/** A change as the library describes it. */
+interface FoundChange {
+  readonly type: unknown;
+  readonly meta: unknown;
+}
+
+/** Returns whether a change adds an implementation to an interface that is there, so that results may contain a type that clients do not know. */
+export function isNewImplementation({ type, meta }: FoundChange, { from, to }: Compared): boolean {
+  if (type !== 'OBJECT_TYPE_INTERFACE_ADDED') return false;
+  const { objectTypeName, addedInterfaceName } = meta as Meta;
+  return isObjectType(to.getType(String(objectTypeName))) && from.getType(String(addedInterfaceName)) !== undefined;
+}
+
+/** Returns whether a change is that of a use of `@deprecated`, which harms no client. The library knows only that it is a directive. */
+export function isUseOfDeprecated({ type, meta }: FoundChange): boolean {
+  if (!String(type).startsWith('DIRECTIVE_USAGE_')) return false;
+  const { directiveName, addedDirectiveName, removedDirectiveName } = meta as Meta;
+  return [directiveName, addedDirectiveName, removedDirectiveName].includes('deprecated');
+}
+
 /** The rules by the library's name of the change. Changes of descriptions and deprecations have none: they affect no operation. */
 export const CHANGE_RULES: Readonly<Record<string, ChangeRule | undefined>> = {
   FIELD_REMOVED: onMember('typeName', 'removedFieldName', ({ coordinate }) => [coordinate]),

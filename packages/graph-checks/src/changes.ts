@@ -4,7 +4,14 @@
  */
 import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
-import { CHANGE_RULES, isInputChange, isPossibleTypeChange } from './change-rules.ts';
+import {
+  CHANGE_RULES,
+  type Compared,
+  isInputChange,
+  isNewImplementation,
+  isPossibleTypeChange,
+  isUseOfDeprecated,
+} from './change-rules.ts';
 
 /** How much a change can harm a client that uses what it changes. */
 export type ChangeLevel = 'breaking' | 'dangerous' | 'safe';
@@ -34,21 +41,33 @@ const ORDER: Record<ChangeLevel, number> = { breaking: 0, dangerous: 1, safe: 2 
 
 /** Returns the changes from one schema to the next, breaking ones first. */
 export async function listChanges(from: GraphQLSchema, to: GraphQLSchema): Promise<SchemaChange[]> {
-  const changes = (await diff(from, to)).map((change) => toSchemaChange(change, to));
+  const changes = leaveOutRepeated(await diff(from, to)).map((change) => toSchemaChange(change, { from, to }));
   return changes.sort((left, right) => ORDER[left.level] - ORDER[right.level] || compare(left.coordinate, right.coordinate));
 }
 
-function toSchemaChange(change: Change, to: GraphQLSchema): SchemaChange {
+/** The library lists the deprecation of a field or an enum value also as a use of the directive; not so that of an argument or an input field. */
+function leaveOutRepeated(changes: readonly Change[]): Change[] {
+  const listed = new Set(changes.flatMap(({ type, path }) => (String(type).includes('_DEPRECATION_') ? [path] : [])));
+  return changes.filter((change) => !isUseOfDeprecated(change) || !listed.has(change.path?.replace(/\.reason$/u, '')));
+}
+
+function levelOf(change: Change, compared: Compared): ChangeLevel {
+  if (isUseOfDeprecated(change)) return 'safe';
+  // The library counts every part of a new type as safe.
+  return isNewImplementation(change, compared) ? 'dangerous' : LEVELS[change.criticality.level];
+}
+
+function toSchemaChange(change: Change, compared: Compared): SchemaChange {
   const rule = CHANGE_RULES[change.type as string];
   const meta = change.meta as Record<string, unknown>;
   const coordinate = rule?.coordinate(meta) ?? change.path ?? 'schema';
   return {
     type: String(change.type),
-    level: LEVELS[change.criticality.level],
+    level: levelOf(change, compared),
     coordinate,
     message: change.message,
     // An unknown kind of change affects every operation that uses the type.
-    affects: rule?.affects(meta, to) ?? [coordinate.split('.')[0] ?? coordinate],
+    affects: rule?.affects(meta, compared.to) ?? [coordinate.split('.')[0] ?? coordinate],
     isInput: isInputChange(String(change.type)),
     isAddition: isPossibleTypeChange(String(change.type)),
   };

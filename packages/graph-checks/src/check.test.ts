@@ -115,6 +115,7 @@ describe('decideChanges', () => {
     ['a removed interface', change('User implements Node', 'User'), '{ node { id } }', '{ me { id } }', 'User'],
     ['a removed union member', change('= User | Post', '= User'), '{ search { __typename } }', '{ me { id } }', 'Hit'],
     ['a new union member', change('= User | Post', '= User | Post | Order'), '{ search { __typename } }', '{ me { id } }', 'Hit'],
+    ['a new implementation', [BASE, `${BASE} type Robot implements Node { id: ID! }`], '{ node { id } }', '{ me { id } }', 'Robot'],
     ['a removed directive', change('directive @mask(with: String) on FIELD', ''), '{ me { id @mask } }', '{ me { id } }', '@mask'],
   ])('finds the operation that %s affects, and no other', async (_, schemas, affected, other, coordinate) => {
     const found = (await decide(schemas, [affected, other])).filter((each) => each.coordinate === coordinate && each.level !== 'safe');
@@ -175,6 +176,39 @@ describe('decideChanges', () => {
       ['fail', 'fail'],
     ] as const)
       expect(await verdicts(added, ['{ orders { status } }'], { additions })).toEqual([`Status.LATE ${verdict}`]);
+  });
+
+  test('applies the policy of additions to a new implementation of a known interface, and to none of a new interface', async () => {
+    const robot = 'type Robot implements Node { id: ID! }';
+    const added: [string, string] = [BASE, `${BASE} ${robot}`];
+    for (const [additions, verdict] of [
+      ['ignore', 'pass'],
+      ['warn', 'warn'],
+      ['fail', 'fail'],
+    ] as const)
+      expect(await verdicts(added, ['{ node { id } }'], { additions })).toEqual([`Robot ${verdict}`]);
+    const named = 'interface Named { name: String } type Robot implements Named { name: String }';
+    // An interface that implements another one is in no result.
+    const derived = 'interface Machine implements Node { id: ID! }';
+    for (const types of [named, derived])
+      expect(await verdicts([BASE, `${BASE} ${types}`], ['{ node { id } }'], { additions: 'fail' })).toEqual([]);
+  });
+
+  test('passes what is deprecated, no longer deprecated, or deprecated for another reason', async () => {
+    const old = (reason: string) =>
+      BASE.replace('me: User', `me: User @deprecated${reason}`)
+        .replace('id: ID,', `id: ID @deprecated${reason},`)
+        .replace('CLOSED', `CLOSED @deprecated${reason}`)
+        .replace('email: String', `email: String @deprecated${reason}`);
+    const schemas = [BASE, old(''), old('(reason: "one")'), old('(reason: "two")')];
+    const operations = ['{ me { id } }', '{ user(id: 1) { id } }', '{ orders { status } }', '{ user(by: { email: "" }) { id } }'];
+    for (const from of schemas)
+      for (const to of schemas) expect(await verdicts([from, to], operations, { dangerous: 'fail', additions: 'fail' })).toEqual([]);
+    const changes = await listChanges(buildSchema(schemas[2] ?? ''), buildSchema(schemas[3] ?? ''));
+    expect(changes.map(({ coordinate }) => coordinate).filter((each) => /^(Query\.me|Status)/u.test(each))).toEqual([
+      'Query.me.@deprecated',
+      'Status.CLOSED.@deprecated',
+    ]);
   });
 
   test('takes what variables were seen to contain in place of what they may contain', async () => {

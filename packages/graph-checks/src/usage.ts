@@ -86,11 +86,10 @@ export function decideChanges({ schema, changes, usage, policy = DEFAULT_POLICY 
   const risky = changes.some(({ level }) => level !== 'safe');
   const { operations, total } = risky ? countOperations(schema, usage, policy) : { operations: [], total: 0 };
   const isEnough = usage.isComplete !== false && total >= policy.enoughRequests && usage.days >= policy.enoughDays;
+  const operationsByUse = groupByUse(operations);
   return changes.map((change) => {
     if (change.level === 'safe') return { ...change, verdict: 'pass' as const, affected: [], affectedCount: 0 };
-    const affected = operations
-      .filter(({ uses }) => change.affects.some((key) => uses.has(key)))
-      .map((operation) => operation.affected)
+    const affected = [...new Set(change.affects.flatMap((key) => operationsByUse.get(key) ?? []))]
       .filter(({ count, percent }) => count >= policy.minimumCount && percent >= policy.minimumPercent)
       .sort((left, right) => right.count - left.count);
     const verdict = decide(change, { isAffected: affected.length > 0, isEnough, policy });
@@ -158,6 +157,18 @@ function countOperations(schema: GraphQLSchema, usage: RecordedUsage, policy: Us
     return [{ uses, affected: { hash, name, count, lastSeen, percent, clients: shares } }];
   });
   return { operations, total };
+}
+
+/** A check may have as many changes as schemas have members: none of them looks at every operation. */
+function groupByUse(operations: readonly CountedOperation[]): ReadonlyMap<string, readonly AffectedOperation[]> {
+  const groups = new Map<string, AffectedOperation[]>();
+  for (const { uses, affected } of operations)
+    for (const use of uses) {
+      const group = groups.get(use);
+      if (group) group.push(affected);
+      else groups.set(use, [affected]);
+    }
+  return groups;
 }
 
 function isCounted({ name, version }: ClientUsage, policy: UsagePolicy): boolean {

@@ -49,8 +49,9 @@ async function findCheck(_: unknown, { id }: { id: string }, { store, requireTok
 }
 
 async function listTokens(_: unknown, __: unknown, { store, requireToken }: Context) {
-  requireAccess(await requireToken(), { scopes: ['ADMIN'] });
-  return store.listTokens();
+  const token = await requireToken();
+  requireAccess(token, { scopes: ['ADMIN'] });
+  return store.listTokens(token);
 }
 
 /** Returns who acts, when the token of the request has one of the scopes for these environments and subgraphs. */
@@ -117,10 +118,11 @@ async function addToken(_: unknown, { input }: CreateTokenInput, { registry, sto
 }
 
 async function revokeToken(_: unknown, { id }: { id: string }, { store, requireToken }: Context) {
-  requireAccess(await requireToken(), { scopes: ['ADMIN'] });
-  const token = await store.revokeToken(id);
-  if (!token) throw fail('NOT_FOUND', 'The token does not exist.');
-  return token;
+  const token = await requireToken();
+  requireAccess(token, { scopes: ['ADMIN'] });
+  const revoked = await store.revokeToken(id, token);
+  if (!revoked) throw fail('NOT_FOUND', 'The token does not exist.');
+  return revoked;
 }
 
 /** The resolvers of all fields that are not properties. An environment is represented by its current release. */
@@ -171,6 +173,7 @@ export const resolvers = {
     disagreements: ({ result }: Check) => result.disagreements,
     lint: ({ result }: Check) => result.lint,
     changes: ({ result }: Check) => result.changes,
+    unlistedCount: ({ result }: Check) => result.unlisted?.length ?? 0,
     brokenOperations: ({ result }: Check) => result.brokenOperations,
     usage: ({ result }: Check) => result.usage ?? null,
     costs: ({ result }: Check) => result.costs ?? null,

@@ -12,7 +12,7 @@ import { makeForCheck } from '../contracts/check-contracts.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from '../publishing/input-rules.ts';
 import { launchIdOf } from '../publishing/launch-id.ts';
 import { applyChange } from '../publishing/publish.ts';
-import type { Check, CheckResult, CheckedCosts, CheckedUsage, Operation, SchemaChange } from '../records.ts';
+import type { Check, CheckResult, CheckedCosts, CheckedUsage, Operation, SchemaChange, UnlistedChange } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { type CheckDefaults, type PolicyInput, readPolicy, readRecordedUsage } from '../usage/recorded-usage.ts';
 import { createUsageReads } from '../usage/usage-reads.ts';
@@ -20,7 +20,8 @@ import { createUsageReads } from '../usage/usage-reads.ts';
 /** What checks need. */
 export interface Checking {
   readonly database: Pick<Database, 'query'>;
-  readonly composer: Composer;
+  /** One that no publish waits for: a publish holds the lock of its environment while it composes. */
+  readonly checkComposer: Composer;
   readonly createId: CreateId;
   /** How checks look at usage, where a request does not say otherwise. */
   readonly checkDefaults: CheckDefaults;
@@ -39,9 +40,15 @@ export interface CheckRequest {
 /** The most operations that one check validates; the page in which they are read. */
 const MAX_OPERATIONS = 5000;
 const PAGE = 500;
+/** As many changes that are not listed, and as many costs, can be approved at once. */
+const MAX_UNLISTED = 10_000;
+const MAX_OVER_LIMIT = 1000;
 
 /** Runs a check, and keeps it. Throws as `publish` for invalid input. */
-export async function runCheck(request: CheckRequest, { database, composer, createId, checkDefaults, now }: Checking): Promise<Check> {
+export async function runCheck(
+  request: CheckRequest,
+  { database, checkComposer: composer, createId, checkDefaults, now }: Checking,
+): Promise<Check> {
   const { environment, subgraphs, deleted, actor } = request;
   checkEnvironment(environment);
   checkSubgraphs(subgraphs, deleted);
@@ -93,22 +100,31 @@ async function toResult(outcome: ComposeOutcome, { environment, store, contracts
   const { hints, disagreements, lint } = outcome;
   if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [], contracts: [] };
   const { changes, brokenOperations, costs } = outcome;
-  const all = [changes, ...contracts.map((contract) => (contract.ok ? contract.changes : []))].flat();
-  const approved = await store.listApprovedChanges(environment, [...listAccepted(all), ...(costs?.overLimit ?? [])]);
+  const parts = [outcome, ...contracts.filter((contract) => contract.ok)];
+  const unlisted = parts.flatMap((part) => part.unlisted);
+  const ids = [...listAccepted(parts.flatMap((part) => part.changes)), ...unlisted.map(({ id }) => id), ...(costs?.overLimit ?? [])];
+  const approved = await store.listApprovedChanges(environment, ids);
   const decide = (given: readonly SchemaChange[]) => given.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
   const checked = contracts.map((contract) => {
     const { name } = contract;
     return contract.ok ? { name, problems: [], changes: decide(contract.changes) } : { name, problems: contract.problems, changes: [] };
   });
   const findings = { problems: [], hints, disagreements, lint, changes: decide(changes), brokenOperations, contracts: checked };
-  return { ...findings, costs: costs && toCheckedCosts(costs, approved) };
+  return { ...findings, unlisted: listOpen(unlisted, approved), costs: costs && toCheckedCosts(costs, approved) };
+}
+
+/** Those that fail the check are first, so that an approval of as many as are kept never lets a check pass that has more of them. */
+function listOpen(unlisted: readonly UnlistedChange[], approved: ReadonlySet<string>): UnlistedChange[] {
+  const open = unlisted.filter(({ id }) => !approved.has(id));
+  const [failed, others] = [open.filter(({ verdict }) => verdict === 'FAIL'), open.filter(({ verdict }) => verdict !== 'FAIL')];
+  return [...failed, ...others].slice(0, MAX_UNLISTED);
 }
 
 function toCheckedCosts({ operations, overLimit, ...costs }: FoundCosts, approved: ReadonlySet<string>): CheckedCosts {
   return {
     ...costs,
     operations: operations.map((operation) => ({ ...operation, isApproved: approved.has(operation.id) })),
-    overLimit: overLimit.filter((id) => !approved.has(id)),
+    overLimit: overLimit.filter((id) => !approved.has(id)).slice(0, MAX_OVER_LIMIT),
   };
 }
 
@@ -135,7 +151,7 @@ function listAccepted(changes: readonly SchemaChange[]): string[] {
 /** Returns the verdict of a check, with its approval. */
 export function verdictOf({ result, approval }: Check): 'PASSED' | 'NOT_ENOUGH_DATA' | 'FAILED' | 'APPROVED' {
   const open = listAllChanges(result).filter(({ isApproved }) => !isApproved);
-  const verdicts = new Set(open.map(changeVerdictOf));
+  const verdicts = new Set([...open.map(changeVerdictOf), ...(result.unlisted ?? []).map(({ verdict }) => verdict)]);
   const isTooCostly = (result.costs?.overLimit.length ?? 0) > 0;
   const isFailed = isImpossible(result) || result.brokenOperations.length > 0 || isTooCostly || verdicts.has('FAIL');
   if (!isFailed && !verdicts.has('NOT_ENOUGH_DATA')) return 'PASSED';
@@ -163,7 +179,8 @@ export async function approveCheck(request: ApprovalRequest, database: Pick<Data
   if (isImpossible(check.result))
     throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph or one of its contracts does not compose.');
   if (verdictOf(check) === 'PASSED') throw fail('BUSINESS_RULE_VIOLATION', 'The check has passed. It needs no approval.');
-  const changes = [...listAccepted(listAllChanges(check.result)), ...(check.result.costs?.overLimit ?? [])];
+  const { unlisted = [], costs } = check.result;
+  const changes = [...listAccepted(listAllChanges(check.result)), ...unlisted.map(({ id: each }) => each), ...(costs?.overLimit ?? [])];
   const isNew = await store.insertApproval({ checkId: id, environment: check.environment, changes, approver, reason, actor });
   if (!isNew) throw fail('CONFLICT', 'The check is approved already.');
   return requireCheck(id, store);

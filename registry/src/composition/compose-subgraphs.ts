@@ -1,22 +1,18 @@
 /** Composes subgraphs, and finds what a check reports. CPU-bound: runs in the thread of composition. No I/O. */
-import { createHash } from 'node:crypto';
-import { listChanges } from '@trestle/graph-checks/changes';
 import { compareCosts } from '@trestle/graph-checks/compare-costs';
 import { composeGraph } from '@trestle/graph-checks/compose';
 import { type CostSchemas, toCostSchemas } from '@trestle/graph-checks/estimate-cost';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
-import { decideChanges } from '@trestle/graph-checks/usage';
 import { compose } from '@trestle/schema/compose';
 import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
-import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
+import type { BrokenOperation, CompositionProblem, SubgraphSchema } from '../records.ts';
+import { compareSchemas } from './compare-schemas.ts';
 import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
 import { type FoundCosts, toFoundCosts } from './cost-findings.ts';
-import { toDecision } from './decision.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
 const MAX_PROBLEMS = 100;
-const MAX_CHANGES = 1000;
 const MAX_BROKEN = 100;
 const MAX_MESSAGES = 5;
 
@@ -27,13 +23,15 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const found = { disagreements, hints: toProblems(composition.hints), lint: compareWith ? lint(subgraphs, compareWith) : [] };
   if (!composition.ok) return { ok: false, ...found, problems: listProblems(subgraphs) };
   const { supergraphSdl, apiSdl } = composition;
-  if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [], costs: null };
+  if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, ...NOT_COMPARED };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = await compareSchemas(compareWith, api);
-  const brokenOperations = findBroken(api, compareWith.operations);
+  const compared = await compareSchemas(compareWith, api);
+  const brokenOperations = findBroken(api, compareWith);
   const costs = findCosts(compareWith, toCostSchemas(api, supergraphSdl));
-  return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations, costs };
+  return { ok: true, ...found, supergraphSdl, apiSdl, ...compared, brokenOperations, costs };
 }
+
+const NOT_COMPARED = { changes: [], unlisted: [], brokenOperations: [], costs: null };
 
 /** Returns why subgraphs do not compose, with all places of a conflict. */
 function listProblems(subgraphs: readonly SubgraphSchema[]): CompositionProblem[] {
@@ -59,36 +57,19 @@ function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
   });
 }
 
-/** What a schema is compared with: the schema that clients see now, and what they sent. */
-type ComparedWith = Pick<Comparison, 'apiSdl'> & Partial<Pick<Comparison, 'usage' | 'policy'>>;
-
-/** Returns the changes between two public schemas. Those of a contract have ids of their own, so that they are approved by themselves. */
-export async function compareSchemas(
-  { apiSdl, usage, policy }: ComparedWith,
-  after: GraphQLSchema,
-  contract?: string,
-): Promise<SchemaChange[]> {
-  if (apiSdl === undefined) return [];
-  const schema = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = (await listChanges(schema, after)).slice(0, MAX_CHANGES);
-  return decideChanges({ schema, changes, usage, ...(policy && { policy }) }).map(
-    ({ type: kind, level, coordinate, message, ...decided }) => {
-      const id = createHash('sha256')
-        .update(JSON.stringify([level, kind, coordinate, message, ...(contract === undefined ? [] : [contract])]))
-        .digest('hex')
-        .slice(0, 32);
-      return { id, level: LEVELS[level], kind, coordinate, message, decision: toDecision(decided) };
-    },
-  );
-}
-
-const LEVELS = { breaking: 'BREAKING', dangerous: 'DANGEROUS', safe: 'SAFE' } as const;
-
-function findBroken(api: GraphQLSchema, operations: readonly Operation[]): BrokenOperation[] {
+/** Returns the operations that the change makes invalid. One that is invalid now cannot be broken, and is no fault of the change. */
+function findBroken(api: GraphQLSchema, { apiSdl, operations }: Comparison): BrokenOperation[] {
+  let current: GraphQLSchema | undefined;
+  const isValidNow = (text: string) => {
+    if (apiSdl === undefined) return true;
+    current ??= buildSchema(apiSdl, { assumeValidSDL: true });
+    return validate(current, parse(text), undefined, { maxErrors: 1 }).length === 0;
+  };
   const broken: BrokenOperation[] = [];
   for (const { hash, name, client, text } of operations) {
     const errors = validate(api, parse(text), undefined, { maxErrors: MAX_MESSAGES });
-    if (errors.length > 0) broken.push({ hash, name, client, messages: errors.slice(0, MAX_MESSAGES).map(({ message }) => message) });
+    if (errors.length === 0 || !isValidNow(text)) continue;
+    broken.push({ hash, name, client, messages: errors.slice(0, MAX_MESSAGES).map(({ message }) => message) });
     if (broken.length >= MAX_BROKEN) break;
   }
   return broken;

@@ -3,7 +3,7 @@ import type { UsagePolicy } from '@trestle/graph-checks/policy';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { ContractsTask, MadeContract } from './contract-task.ts';
 import type { FoundCosts } from './cost-findings.ts';
-import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
+import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema, UnlistedChange } from '../records.ts';
 
 /** The composer, as launches name it. A test compares the version with the installed one. */
 export const COMPOSER = '@apollo/composition@2.14.4';
@@ -50,6 +50,7 @@ export interface Composed extends Findings {
   readonly apiSdl: string;
   /** Empty unless the task compares. Breaking changes first. */
   readonly changes: readonly SchemaChange[];
+  readonly unlisted: readonly UnlistedChange[];
   readonly brokenOperations: readonly BrokenOperation[];
   /** What operations cost; null when there is nothing to compare with. */
   readonly costs: FoundCosts | null;

@@ -24,8 +24,16 @@ export interface Composer {
   close(): Promise<void>;
 }
 
-/** Creates the composer. The thread starts with the first task. `timeoutMs`: how long one task may take; default a minute. */
-export function createComposer({ timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {}): Composer {
+/** Times of a composer, in milliseconds. */
+export interface ComposerOptions {
+  /** How long one task may take; default: a minute. */
+  readonly timeoutMs?: number;
+  /** How long the thread is kept without a task; default: 30 s. */
+  readonly idleMs?: number;
+}
+
+/** Creates the composer. The thread starts with the first task. */
+export function createComposer({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: ComposerOptions = {}): Composer {
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
   const takeTurn = createTurns(MAX_WAITING);
@@ -36,18 +44,23 @@ export function createComposer({ timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?
     clearTimeout(idle);
     await ended?.terminate();
   };
+  const start = () => {
+    const started = startWorker(() => {
+      // A thread that was ended may exit after the next one has started.
+      if (worker === started) worker = undefined;
+    });
+    return started;
+  };
   const run = async (task: Task): Promise<Outcome> => {
     clearTimeout(idle);
-    worker ??= startWorker(() => {
-      worker = undefined;
-    });
+    worker ??= start();
     try {
       return await ask(worker, task, timeoutMs);
     } catch (error) {
       await end();
       throw error;
     } finally {
-      idle = setTimeout(() => void end(), IDLE_MS).unref();
+      idle = setTimeout(() => void end(), idleMs).unref();
     }
   };
   return {

@@ -1,7 +1,7 @@
 /** What the thread of composition is asked about contracts, and its answers. */
 import type { UsagePolicy } from '@trestle/graph-checks/policy';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
-import type { CompositionProblem, SchemaChange } from '../records.ts';
+import type { CompositionProblem, SchemaChange, UnlistedChange } from '../records.ts';
 import type { Filter } from '../contract-records.ts';
 
 /** A contract to make. */
@@ -27,5 +27,6 @@ export type MadeContract =
       readonly supergraphSdl: string;
       readonly apiSdl: string;
       readonly changes: readonly SchemaChange[];
+      readonly unlisted: readonly UnlistedChange[];
     }
   | { readonly ok: false; readonly name: string; readonly problems: readonly CompositionProblem[] };

@@ -29,8 +29,6 @@ export interface FoundCosts {
 }
 
 const MAX_OPERATIONS = 20;
-/** As many operations can be approved at once. */
-const MAX_OVER_LIMIT = 1000;
 
 /** Returns what is kept of a comparison. */
 export function toFoundCosts({ grown, compared }: CostComparison, maxCost: number): FoundCosts {
@@ -39,7 +37,7 @@ export function toFoundCosts({ grown, compared }: CostComparison, maxCost: numbe
   return {
     ...{ maxCost, compared, grownCount: grown.length },
     operations: operations.slice(0, MAX_OPERATIONS),
-    overLimit: overLimit.slice(0, MAX_OVER_LIMIT),
+    overLimit,
   };
 }
 

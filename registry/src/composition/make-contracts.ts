@@ -1,7 +1,7 @@
 /** Makes contracts of a supergraph, and compares them for a check. CPU-bound: runs in the thread of composition. No I/O. */
 import { makeContract } from '@trestle/graph-checks/contracts';
 import { buildSchema } from 'graphql';
-import { compareSchemas } from './compose-subgraphs.ts';
+import { compareSchemas } from './compare-schemas.ts';
 import type { ContractToMake, ContractsTask, MadeContract } from './contract-task.ts';
 
 /** A contract may be impossible for as many reasons as a schema has fields. */
@@ -26,10 +26,8 @@ async function makeOne(
     });
     return { ok: false, name, problems };
   }
-  const changes = await compareSchemas(
-    { apiSdl: currentApiSdl, ...decideBy },
-    buildSchema(contract.apiSdl, { assumeValidSDL: true }),
-    name,
-  );
-  return { ok: true, name, supergraphSdl: contract.supergraphSdl, apiSdl: contract.apiSdl, changes };
+  const { supergraphSdl: contractSdl, apiSdl } = contract;
+  const after = buildSchema(apiSdl, { assumeValidSDL: true });
+  const compared = await compareSchemas({ apiSdl: currentApiSdl, ...decideBy, contract: name }, after);
+  return { ok: true, name, supergraphSdl: contractSdl, apiSdl, ...compared };
 }

@@ -1,6 +1,6 @@
 {{- /*
 The environment of a process: what all have, then its own settings, then `env` of values.yaml. A later one replaces an earlier one.
-A setting whose value is empty is left out. Takes the dict of "trestle.process".
+A setting whose value is empty is left out; what is set is not taken from the Secret of services. Takes the dict of "trestle.process".
 */ -}}
 {{- define "trestle.env" -}}
 {{- $root := .root -}}
@@ -31,21 +31,37 @@ A setting whose value is empty is left out. Takes the dict of "trestle.process".
 {{- if ne .name "users" -}}
 {{- $_ := set $shared "REVOCATIONS_URL" (printf "%s/revocations" $users) -}}
 {{- end -}}
-{{- range $name, $value := mergeOverwrite $shared .env $root.Values.env .values.env }}
-{{- if $value }}
+{{- $set := dict -}}
+{{- range $name, $value := mergeOverwrite $shared .env $root.Values.env .values.env -}}
+{{- with include "trestle.text" $value -}}
+{{- $_ := set $set $name . -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $value := $set }}
 - name: {{ $name }}
-  {{- /* Helm reads every number as a float, and would write 1000000 as 1e+06. */}}
-  value: {{ ternary ($value | int64) $value (kindIs "float64" $value) | toString | quote }}
-{{- end }}
+  value: {{ $value | quote }}
 {{- end }}
 {{- with .databaseSetting }}
 - name: {{ . }}
   valueFrom:
     secretKeyRef: { name: {{ $root.Values.secrets.databases }}, key: {{ . }} }
 {{- end }}
-{{- range .serviceSettings }}
+{{- range append .serviceSettings "OTEL_EXPORTER_OTLP_HEADERS" }}
+{{- if not (hasKey $set .) }}
 - name: {{ . }}
   valueFrom:
     secretKeyRef: { name: {{ $root.Values.secrets.services }}, key: {{ . }}, optional: true }
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /*
+A value as the text of a setting. Helm reads every number of a file as a float, and would write 1000000 as 1e+06 and 0.00001 as 1e-05.
+*/ -}}
+{{- define "trestle.text" -}}
+{{- if kindIs "float64" . -}}
+{{- if eq . (floor .) }}{{ int64 . }}{{ else }}{{ regexReplaceAll "0+$" (printf "%.10f" .) "" }}{{ end -}}
+{{- else if not (kindIs "invalid" .) -}}
+{{ toString . }}
+{{- end -}}
 {{- end }}

@@ -59,7 +59,8 @@ spec:
           startupProbe:
             httpGet: { path: /livez, port: http }
             periodSeconds: 2
-            failureThreshold: 60
+            # A subgraph migrates before it listens: when its pod is killed, the migration starts from the beginning.
+            failureThreshold: {{ div (add (int64 $values.startupSeconds) 1) 2 }}
           livenessProbe:
             httpGet: { path: /livez, port: http }
             timeoutSeconds: 3

@@ -34,6 +34,8 @@ export interface PrintedReport {
   readonly verdict: Verdict;
   readonly faults: readonly GraphFault[];
   readonly changes: readonly PrintedChange[];
+  /** How many more changes fail a check of the registry or lack data; it lists the first 1,000. */
+  readonly unlistedCount?: number;
   /** What the changes were decided by; null when nothing was recorded. */
   readonly usage?: CheckedUsage | null;
   /** Null when there is nothing to compare with. */
@@ -66,6 +68,7 @@ export function printReport(report: PrintedReport, reporter: Reporter, sources: 
   for (const fault of report.faults) reporter.fault(fault, sources);
   const risky = report.changes.filter(({ level }) => level !== 'safe');
   for (const change of risky) printChange(change, reporter);
+  if (report.unlistedCount) printUnlisted(report.unlistedCount, reporter);
   if (report.costs) printCosts(report.costs, reporter);
   const safe = report.changes.filter(({ level }) => level === 'safe');
   if (reporter.format === 'text') {
@@ -83,6 +86,13 @@ function describeUsage(usage: CheckedUsage | null): string {
   const { days, operations, requests, isComplete } = usage;
   const rest = isComplete ? '' : ' Not every operation could be looked at.';
   return `Decided by ${String(requests)} requests of ${String(operations)} operations; usage is recorded for ${String(days)} days.${rest}`;
+}
+
+function printUnlisted(count: number, reporter: Reporter): void {
+  const message = `Changes that fail the check or lack data, beyond those that the registry lists: ${String(count)}.`;
+  if (reporter.format === 'github')
+    reporter.fault({ code: 'UNLISTED_CHANGES', message, severity: 'warning', subgraph: null, line: null, column: null }, new Map());
+  else reporter.line(message);
 }
 
 function printChange(change: PrintedChange, reporter: Reporter): void {

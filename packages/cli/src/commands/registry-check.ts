@@ -50,6 +50,7 @@ export interface RegistryCheck {
   readonly hints: readonly RegistryProblem[];
   readonly disagreements: readonly string[];
   readonly changes: readonly RegistryChange[];
+  readonly unlistedCount: number;
   /** Null when the registry has no usage. */
   readonly usage: CheckedUsage | null;
   /** Null when there is nothing to compare with. */
@@ -94,7 +95,14 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
   const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
   const verdict = check.verdict === 'FAILED' || isLintError ? 'fail' : check.verdict === 'NOT_ENOUGH_DATA' ? 'not_enough_data' : passed;
   const operations = check.costs?.operations.map(({ requests: count, ...operation }) => ({ ...operation, count })) ?? [];
-  return { verdict, faults, changes, usage: check.usage, costs: check.costs && { ...check.costs, operations } };
+  return {
+    verdict,
+    faults,
+    changes,
+    unlistedCount: check.unlistedCount,
+    usage: check.usage,
+    costs: check.costs && { ...check.costs, operations },
+  };
 }
 
 const VERDICTS = { PASS: 'pass', WARN: 'warn', FAIL: 'fail', NOT_ENOUGH_DATA: 'not_enough_data' } as const;

@@ -14,7 +14,7 @@ const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(inp
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
   disagreements costs { maxCost compared grownCount overLimitCount operations { hash name before after requests percent isOverLimit isApproved } }
   usage { days operations requests isComplete } brokenOperations { hash name client messages }
-  changes { ...Changes } contracts { name problems { code message places { subgraph line column } } changes { ...Changes } } } }
+  unlistedCount changes { ...Changes } contracts { name problems { code message places { subgraph line column } } changes { ...Changes } } } }
   fragment Changes on SchemaChange { id level kind coordinate message isApproved verdict affectedCount
     affected { hash name requests percent lastSeen clients { name version requests percent lastSeen } } }`;
 

@@ -1,5 +1,5 @@
 /** `supergraph fetch|compose|diff`. */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readConfig, readText, toSources, toSubgraphSources, writeResult } from '../files.ts';
@@ -95,7 +95,8 @@ async function fetchLaunch(context: CommandContext, name: string): Promise<Launc
 
 /** Returns the public schema of a file or an environment. */
 async function readSchema(context: CommandContext, place: string) {
-  const isFile = place === '-' || existsSync(place);
+  // A folder is no schema, and may have the name of an environment. A pipe is one: `<(command)`.
+  const isFile = place === '-' || statSync(place, { throwIfNoEntry: false })?.isDirectory() === false;
   const text = isFile ? await readText(place) : (await fetchLaunch(context, place)).apiSdl;
   const { buildSchema } = await import('graphql');
   const { toApiSdl } = await import('@trestle/graph-checks/compose');

@@ -1,0 +1,38 @@
+/** The thread of composition: when it ends. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+
+/** Composes when the thread of the first task is being ended, closes the composer, and prints how many threads were started and remain. */
+const SCRIPT = `
+import { setTimeout as wait } from 'node:timers/promises';
+import { createComposer } from '${new URL('../../dist/composition/composer.js', import.meta.url).href}';
+const threads = [];
+process.on('worker', (thread) => threads.push(thread));
+const idleMs = 20;
+const composer = createComposer({ idleMs });
+const task = { subgraphs: [{ name: 'one', url: 'http://one', sdl: 'type Query { one: Int }' }] };
+await composer.compose(task);
+await wait(idleMs);
+await composer.compose(task);
+await composer.close();
+console.log(JSON.stringify({ started: threads.length, running: threads.filter(({ threadId }) => threadId !== -1).length }));
+process.exit();
+`;
+
+describe('createComposer', () => {
+  it('ends every thread, also one that starts while the one before is being ended', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'trestle-composer-'));
+    try {
+      const file = join(folder, 'script.mjs');
+      await writeFile(file, SCRIPT);
+      const { stdout } = await promisify(execFile)(process.execPath, [file]);
+      expect(JSON.parse(stdout)).toEqual({ started: 2, running: 0 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
