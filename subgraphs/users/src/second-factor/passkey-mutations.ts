@@ -16,7 +16,7 @@ export async function startPasskey({ currentPassword }: MutationStartPasskeyArgs
   const passkeys = needPasskeys(context);
   const userId = await confirmCaller(context, currentPassword);
   const user = await context.loaders.user.need(userId);
-  const challenge = await context.stores.challenges.begin(userId, 'passkey');
+  const challenge = await context.stores.challenges.begin(user, 'passkey');
   return { options: await passkeys.toCreationOptions(user, challenge, await context.stores.passkeys.list(userId)) };
 }
 

@@ -1,0 +1,71 @@
+/** The stores of this subgraph on a database of one test file, and connections beside them for what happens at the same time. */
+import { setImmediate } from 'node:timers/promises';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
+import { createIds } from '@trestle/chassis/values/ids';
+import { withClient } from '@trestle/postgres/client';
+import { createTestDatabase } from '@trestle/postgres/test-database';
+import type { SessionClient } from './session/store.ts';
+import { type Transact, type UsersStores, openUsersStores } from './stores.ts';
+import type { User } from './user/rules.ts';
+
+/** The client of the requests of a test. */
+export const TEST_CLIENT: SessionClient = { device: 'test', address: null, network: null };
+
+/** The stores, and what a test needs beside them. */
+export interface TestStores {
+  readonly stores: UsersStores;
+  readonly transact: Transact;
+  readonly url: string;
+  /** Creates an account with the password hash `hash`. */
+  readonly createUser: () => Promise<User>;
+  /** Runs one statement on a connection of its own. */
+  readonly run: <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+  /**
+   * Runs `text` in a transaction on a connection of its own, begins `work`, waits until that waits for a lock of this transaction, and
+   * commits. Resolves with what `work` resolves with.
+   */
+  readonly duringTransaction: <T>(text: string, values: readonly unknown[], work: () => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+/** Creates the database on the server of `adminUrl`, and opens the stores. */
+export async function openTestStores(adminUrl: string): Promise<TestStores> {
+  const testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl });
+  const { url } = testDatabase;
+  const database = openTestDatabase({ url });
+  const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => new Date() });
+  const { stores } = opened.idempotency;
+  const run = <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    withClient(url, async (client) => (await client.query(text, [...values])).rows as Row[]);
+  let count = 0;
+  return {
+    stores,
+    transact: opened.transact,
+    url,
+    createUser: () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Ada', password: '' }, 'hash'),
+    run,
+    duringTransaction: (text, values, work) =>
+      withClient(url, async (client) => {
+        await client.query('BEGIN');
+        const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS "pid"');
+        await client.query(text, [...values]);
+        const result = work();
+        const waiting = `SELECT FROM pg_stat_activity WHERE "datname" = current_database() AND $1::int = ANY(pg_blocking_pids("pid"))`;
+        const isBlocked = async () => (await run(waiting, [rows[0]?.pid])).length > 0;
+        // Work that ends without waiting fails the assertion of the test, not by a timeout.
+        const hasEnded = () => Promise.race([result.then(toTrue, toTrue), setImmediate(false)]);
+        while (!(await hasEnded()) && !(await isBlocked()));
+        await client.query('COMMIT');
+        return result;
+      }),
+    close: async () => {
+      await opened.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+function toTrue(): boolean {
+  return true;
+}
