@@ -1,5 +1,6 @@
 /** The stores of this subgraph on a database of one test file, and connections beside them for what happens at the same time. */
 import { setImmediate } from 'node:timers/promises';
+import type { Query } from '@trestle/chassis/database/query';
 import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { withClient } from '@trestle/postgres/client';
@@ -15,7 +16,7 @@ export const TEST_CLIENT: SessionClient = { device: 'test', address: null, netwo
 export interface TestStores {
   readonly stores: UsersStores;
   readonly transact: Transact;
-  readonly url: string;
+  readonly query: Query;
   /** Creates an account with the password hash `hash`. */
   readonly createUser: () => Promise<User>;
   /** Runs one statement on a connection of its own. */
@@ -41,7 +42,7 @@ export async function openTestStores(adminUrl: string): Promise<TestStores> {
   return {
     stores,
     transact: opened.transact,
-    url,
+    query: database.query,
     createUser: () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Ada', password: '' }, 'hash'),
     run,
     duringTransaction: (text, values, work) =>
