@@ -22,10 +22,15 @@ export interface TestStores {
   /** Runs one statement on a connection of its own. */
   readonly run: <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
   /**
-   * Runs `text` in a transaction on a connection of its own, begins `work`, waits until that waits for a lock of this transaction, and
-   * commits. Resolves with what `work` resolves with.
+   * Runs `text` in a transaction on a connection of its own, begins `work`, and commits when `work` has ended or waits for a lock. Resolves
+   * with what `work` resolves with.
    */
   readonly duringTransaction: <T>(text: string, values: readonly unknown[], work: () => Promise<T>) => Promise<T>;
+  /** Runs `first` in a transaction, begins `second`, and commits when `second` has ended or waits for a lock. Resolves with both results. */
+  readonly besideTransaction: <First, Second>(
+    first: (stores: UsersStores) => Promise<First>,
+    second: () => Promise<Second>,
+  ) => Promise<[First, PromiseSettledResult<Second>]>;
   readonly close: () => Promise<void>;
 }
 
@@ -38,6 +43,12 @@ export async function openTestStores(adminUrl: string): Promise<TestStores> {
   const { stores } = opened.idempotency;
   const run = <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
     withClient(url, async (client) => (await client.query(text, [...values])).rows as Row[]);
+  /** Work that ends without waiting fails the assertion of the test, not by a timeout. */
+  const untilEndedOrWaiting = async (work: Promise<unknown>): Promise<void> => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock'`;
+    const hasEnded = () => Promise.race([work.then(toTrue, toTrue), setImmediate(false)]);
+    while (!(await hasEnded()) && (await run(waiting)).length === 0);
+  };
   let count = 0;
   return {
     stores,
@@ -48,17 +59,23 @@ export async function openTestStores(adminUrl: string): Promise<TestStores> {
     duringTransaction: (text, values, work) =>
       withClient(url, async (client) => {
         await client.query('BEGIN');
-        const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS "pid"');
         await client.query(text, [...values]);
         const result = work();
-        const waiting = `SELECT FROM pg_stat_activity WHERE "datname" = current_database() AND $1::int = ANY(pg_blocking_pids("pid"))`;
-        const isBlocked = async () => (await run(waiting, [rows[0]?.pid])).length > 0;
-        // Work that ends without waiting fails the assertion of the test, not by a timeout.
-        const hasEnded = () => Promise.race([result.then(toTrue, toTrue), setImmediate(false)]);
-        while (!(await hasEnded()) && !(await isBlocked()));
+        await untilEndedOrWaiting(result);
         await client.query('COMMIT');
         return result;
       }),
+    async besideTransaction(first, second) {
+      const [result, begun] = await opened.transact(async (inTransaction) => {
+        const written = await first(inTransaction);
+        const work = second();
+        await untilEndedOrWaiting(work);
+        // In an array: the transaction must not wait for it.
+        return [written, [work]] as const;
+      });
+      const [settled] = await Promise.allSettled(begun);
+      return [result, settled];
+    },
     close: async () => {
       await opened.close();
       await database.close();
