@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Query } from '@trestle/chassis/database/query';
 import { openTestDatabase } from '@trestle/chassis/database/test-database';
+import type { Idempotency } from '@trestle/chassis/stores/idempotency';
 import { createIds } from '@trestle/chassis/values/ids';
 import { withClient } from '@trestle/postgres/client';
 import { createTestDatabase } from '@trestle/postgres/test-database';
@@ -16,6 +17,7 @@ export const TEST_CLIENT: SessionClient = { device: 'test', address: null, netwo
 export interface TestStores {
   readonly stores: UsersStores;
   readonly transact: Transact;
+  readonly once: Idempotency<UsersStores>['once'];
   readonly query: Query;
   /** Creates an account with the password hash `hash`. */
   readonly createUser: () => Promise<User>;
@@ -40,7 +42,7 @@ export async function openTestStores(adminUrl: string): Promise<TestStores> {
   const { url } = testDatabase;
   const database = openTestDatabase({ url });
   const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => new Date() });
-  const { stores } = opened.idempotency;
+  const { stores, once } = opened.idempotency;
   const run = <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
     withClient(url, async (client) => (await client.query(text, [...values])).rows as Row[]);
   /** Work that ends without waiting fails the assertion of the test, not by a timeout. */
@@ -53,6 +55,7 @@ export async function openTestStores(adminUrl: string): Promise<TestStores> {
   return {
     stores,
     transact: opened.transact,
+    once,
     query: database.query,
     createUser: () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Ada', password: '' }, 'hash'),
     run,
