@@ -51,23 +51,23 @@ function toClaim({ busy, perWebhook, limit, leaseMs, isFailing }: Claim): Sql {
       SELECT (SELECT min(d."webhookId") FROM "webhook_deliveries" d WHERE d."status" = 'WAITING' AND d."webhookId" > w."id")
       FROM waiting w WHERE w."id" IS NOT NULL
     ), due AS (
-      SELECT d."id" FROM waiting w JOIN "webhooks" h ON h."id" = w."id" AND (h."failingSince" IS NOT NULL) = ${isFailing}
+      SELECT d."id", h."isEnabled" AND (d."kind" = 'PING'
+        OR u."isActive" AND "may_learn"(d."audience", d."eventType", d."event"->>'ownerId', u."id", u."role"::text)) AS "isAllowed"
+      FROM waiting w JOIN "webhooks" h ON h."id" = w."id" AND (h."failingSince" IS NOT NULL) = ${isFailing}
+      JOIN "users" u ON u."id" = h."userId"
       CROSS JOIN LATERAL (
-        SELECT "id", "nextAttemptAt" FROM "webhook_deliveries"
+        SELECT "id", "nextAttemptAt", "kind", "audience", "eventType", "event" FROM "webhook_deliveries"
         WHERE "webhookId" = w."id" AND "status" = 'WAITING' AND "nextAttemptAt" <= clock_timestamp()
         ORDER BY "nextAttemptAt" LIMIT ${perWebhook}::int FOR UPDATE SKIP LOCKED
       ) d
       WHERE w."id" <> ALL(${[...busy]}::text[]) ORDER BY d."nextAttemptAt" LIMIT ${limit}::int
     )
     UPDATE "webhook_deliveries" d
-    SET "status" = CASE WHEN a."isAllowed" THEN 'WAITING' ELSE 'CANCELLED' END,
-      "nextAttemptAt" = CASE WHEN a."isAllowed" THEN clock_timestamp() + ${leaseMs}::int * interval '1 millisecond' END,
-      "leaseId" = CASE WHEN a."isAllowed" THEN gen_random_uuid() END, "attempts" = d."attempts" + a."isAllowed"::int,
-      "completedAt" = CASE WHEN NOT a."isAllowed" THEN clock_timestamp() END
-    FROM due JOIN "webhook_deliveries" e ON e."id" = due."id" JOIN "webhooks" w ON w."id" = e."webhookId" JOIN "users" u ON u."id" = w."userId"
-    CROSS JOIN LATERAL (SELECT w."isEnabled" AND (e."kind" = 'PING'
-      OR u."isActive" AND "may_learn"(e."audience", e."eventType", e."event"->>'ownerId', u."id", u."role"::text)) AS "isAllowed") a
-    WHERE d."id" = due."id"
+    SET "status" = CASE WHEN due."isAllowed" THEN 'WAITING' ELSE 'CANCELLED' END,
+      "nextAttemptAt" = CASE WHEN due."isAllowed" THEN clock_timestamp() + ${leaseMs}::int * interval '1 millisecond' END,
+      "leaseId" = CASE WHEN due."isAllowed" THEN gen_random_uuid() END, "attempts" = d."attempts" + due."isAllowed"::int,
+      "completedAt" = CASE WHEN NOT due."isAllowed" THEN clock_timestamp() END
+    FROM due, "webhooks" w WHERE d."id" = due."id" AND w."id" = d."webhookId"
     RETURNING d."id", d."webhookId", d."leaseId"::text, d."eventId", d."event", d."attempts", w."url", w."secret",
       CASE WHEN w."previousSecretExpiresAt" > now() THEN w."previousSecret" END AS "previousSecret"`;
 }
