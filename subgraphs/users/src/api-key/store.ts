@@ -116,7 +116,8 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
     },
 
     /**
-     * Deletes a key; triggers insert its tombstone and write the revocation of its tokens. Returns the id of its account. Throws PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2).
+     * Deletes a key; triggers insert its tombstone and write the revocation of its tokens. Returns the id of its account. Throws
+     * PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2).
      */
     delete: createGuardedDelete<ApiKey, string>({
       ...resource,
