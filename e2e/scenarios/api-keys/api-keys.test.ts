@@ -141,6 +141,14 @@ describe('an API key', () => {
     expect((await Promise.all(afterwards)).map(({ status }) => status)).toEqual([404, 410, 410]);
   });
 
+  it('is 410 for an administrator after the deletion of its account', async () => {
+    const owner = await stack.createAccount('Owner');
+    const { path } = await create(owner);
+    expect((await stack.call('DELETE', `/v1/users/${owner.id}`, { token: owner.token })).status).toBe(204);
+    expect((await stack.call('GET', path, { token: admin.token })).status).toBe(410);
+    expect((await stack.call('GET', path, { token: bob.token })).status).toBe(404);
+  });
+
   it('may be listed and revoked by an administrator, who can neither change nor rotate it', async () => {
     const { apiKey, secret, path } = await create(ada);
     const listed = await stack.call('GET', `/v1/api-keys?userId=${ada.id}&sort=-createdAt&limit=100`, { token: admin.token });

@@ -30,12 +30,7 @@ export class FormBrowser {
     let url = new URL(address, this.#origin);
     let request = init;
     for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
-      const response = await fetch(url, {
-        ...request,
-        redirect: 'manual',
-        headers: { accept: 'text/html', cookie: this.cookiesFor(url.pathname), ...(request.headers as Record<string, string> | undefined) },
-      });
-      this.#keep(response.headers, url.pathname);
+      const response = await this.#send(url, request);
       const location = response.headers.get('location');
       if (location === null)
         return (this.page = { status: response.status, url: url.href, html: await response.text(), headers: response.headers });
@@ -49,9 +44,15 @@ export class FormBrowser {
 
   /** Sends the form of the page, with its hidden fields. */
   async submit(fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<Visit> {
-    const { action, hidden } = this.form();
-    const body = new URLSearchParams({ ...hidden, ...fields });
-    return this.open(action, { method: 'POST', body, headers: { origin: this.#origin, ...headers } });
+    const { action, init } = this.#toRequest(fields, headers);
+    return this.open(action, init);
+  }
+
+  /** Sends the form of the page as `submit` does, and does not follow the redirect. Returns where it leads to. */
+  async submitOnly(fields: Readonly<Record<string, string>>): Promise<string> {
+    const { action, init } = this.#toRequest(fields, {});
+    const { headers } = await this.#send(new URL(action, this.#origin), init);
+    return headers.get('location') ?? '';
   }
 
   /** Returns where the form of the page goes, and its hidden fields. */
@@ -83,6 +84,22 @@ export class FormBrowser {
   /** Takes the cookies of another browser whose names contain the text. */
   steal(other: FormBrowser, name: string): void {
     for (const [each, cookie] of other.#cookies) if (each.includes(name)) this.#cookies.set(each, cookie);
+  }
+
+  #toRequest(fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>) {
+    const { action, hidden } = this.form();
+    const body = new URLSearchParams({ ...hidden, ...fields });
+    return { action, init: { method: 'POST', body, headers: { origin: this.#origin, ...headers } } };
+  }
+
+  async #send(url: URL, request: RequestInit): Promise<Response> {
+    const response = await fetch(url, {
+      ...request,
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie: this.cookiesFor(url.pathname), ...(request.headers as Record<string, string> | undefined) },
+    });
+    this.#keep(response.headers, url.pathname);
+    return response;
   }
 
   #keep(headers: Headers, path: string): void {

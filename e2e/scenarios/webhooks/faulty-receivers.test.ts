@@ -23,6 +23,22 @@ describe('a delivery', () => {
     await call('DELETE', path, ada);
   });
 
+  it('that is answered 410 beside others has its attempt in the list, as they have', async () => {
+    const receiver = await open();
+    const held: (() => void)[] = [];
+    receiver.behave = (response) => held.push(() => response.writeHead(410).end());
+    const { path } = await create(ada, receiver.url);
+    for (let i = 0; i < 4; i++) await happen();
+    await until(() => Promise.resolve(held.length === 4));
+    for (const release of held) release();
+    const isLogged = async () => (await deliveriesOf(path, ada)).every(({ attempts }) => attempts.length === 1);
+    await until(async () => (await isDone(path, ada, 4)) && (await isLogged()));
+    expect((await deliveriesOf(path, ada)).map(({ status, attempts }) => [status, attempts[0]?.status])).toEqual(
+      Array.from({ length: 4 }, () => ['failed', 410]),
+    );
+    await call('DELETE', path, ada);
+  });
+
   it('that fails after days of failures disables its webhook', async () => {
     const receiver = await open();
     receiver.behave = answer(503);

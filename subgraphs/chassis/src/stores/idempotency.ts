@@ -43,7 +43,8 @@ export interface Idempotency<Stores> {
    * Runs `write`. With a key, runs it once: every repetition within 24 hours returns the row that the first one wrote, as it was then.
    * Only successful writes are stored. `expectedVersions` may differ in a repetition, since a replay comes before preconditions.
    * Throws CONFLICT while another request with the key is in flight, and for a repetition of a write that has made a secret;
-   * BUSINESS_RULE_VIOLATION for a key that was used with other arguments; PRECONDITION_FAILED when only a stored result is wanted and there is
+   * BUSINESS_RULE_VIOLATION for a key that was used with other arguments; GONE when a trigger has replaced the stored result, because its
+   * account was deleted; PRECONDITION_FAILED when only a stored result is wanted and there is
    * none; and what `write` throws.
    */
   readonly once: <Row>(request: IdempotentRequest, call: MutationCall, write: (stores: Stores) => Promise<Row>) => Promise<Row>;
@@ -74,8 +75,10 @@ export function createIdempotency<Client extends SqlClient, Stores>({
         if (stored && call.hasSecret)
           throw fail('CONFLICT', 'The first request with this Idempotency-Key succeeded. Its secret is not shown again.');
         if (stored) {
+          const row = fromJson(stored.result);
+          if (isGone(row)) throw fail('GONE', 'The result of the first request with this Idempotency-Key was deleted with its account.');
           idempotency.replayed = true;
-          return fromJson(stored.result) as Row;
+          return row as Row;
         }
         if (idempotency.isStoredOnly) throw fail('PRECONDITION_FAILED', 'No result is stored for this Idempotency-Key.');
         const row = await write(createStores(transaction));
@@ -153,6 +156,11 @@ function toJson(row: unknown): string {
   return JSON.stringify(row, function (this: Readonly<Record<string, unknown>>, name, shown: unknown) {
     return this[name] instanceof Date ? { $date: shown } : shown;
   });
+}
+
+/** Returns whether a trigger has replaced the result by `{"$gone": true}` (see the migrations of users). No row has such a column. */
+function isGone(row: unknown): boolean {
+  return typeof row === 'object' && row !== null && '$gone' in row;
 }
 
 function fromJson(json: string): unknown {

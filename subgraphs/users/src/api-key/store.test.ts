@@ -178,10 +178,11 @@ describe('a deleted API key', () => {
     await expect(stores.apiKeys.update(key.id, { name: 'x' }, { expectedVersions: undefined })).rejects.toMatchObject({ code: 'GONE' });
   });
 
-  it('revokes its session also when its account is deleted', async () => {
+  it('leaves a tombstone, and revokes its session, also when its account is deleted', async () => {
     const { user, hash, key } = await make();
     await stores.users.delete(user.id, undefined);
     expect(await use(hash)).toBeUndefined();
+    expect(await stores.users.findDeleted([key.id])).toEqual([{ id: key.id, ownerId: user.id }]);
     expect(await eventsOf(user.id)).toContainEqual({ sessionId: key.id });
   });
 

@@ -112,17 +112,17 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
         const rule = { where: {}, otherwise: `API key ${id} was replaced or has expired.` };
         throw await explainMiss(resource, id, { expectedVersions: rotation.expectedVersions, rule });
       }
-      if (overlapMs === 0) await remove(prisma, { id, now });
+      if (overlapMs === 0) await remove(prisma, { id });
       return insert(prisma, { ...successor, id: successorId, now });
     },
 
     /**
-     * Deletes a key and inserts its tombstone in the same statement; a trigger writes the revocation of its tokens. Returns the id of its
-     * account. Throws PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2).
+     * Deletes a key; triggers insert its tombstone and write the revocation of its tokens. Returns the id of its account. Throws
+     * PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2).
      */
     delete: createGuardedDelete<ApiKey, string>({
       ...resource,
-      remove: ({ id, version }) => remove(prisma, { id, version, now: clock() }),
+      remove: ({ id, version }) => remove(prisma, { id, version }),
     }),
 
     /**
@@ -135,7 +135,7 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
     async sweep(): Promise<void> {
       const end = new Date(clock().getTime() - EXPIRED_DAYS * DAY_MS);
       for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;)
-        deleted = await removeExpired(prisma, { condition: sql`"expiresAt" <= ${end}::timestamptz`, limit: SWEEP_ROWS, now: clock() });
+        deleted = await removeExpired(prisma, { condition: sql`"expiresAt" <= ${end}::timestamptz`, limit: SWEEP_ROWS });
     },
   };
 }
@@ -147,25 +147,21 @@ async function makeRoom(prisma: UserClient, { userId, now }: { readonly userId: 
   const count = await prisma.apiKey.count({ where: { userId } });
   if (count < MAX_API_KEYS) return;
   const condition = sql`"userId" = ${userId} AND "expiresAt" <= ${now}::timestamptz`;
-  if (count - (await removeExpired(prisma, { condition, limit: MAX_API_KEYS, now })) >= MAX_API_KEYS)
+  if (count - (await removeExpired(prisma, { condition, limit: MAX_API_KEYS })) >= MAX_API_KEYS)
     throw fail('BUSINESS_RULE_VIOLATION', `The account has ${String(MAX_API_KEYS)} API keys, which is the limit. Revoke one first.`);
 }
 
 interface ExpiredKeys {
   readonly condition: Sql;
   readonly limit: number;
-  readonly now: Date;
 }
 
-/** Deletes expired keys with their tombstones, the first to expire first. Returns their number. */
-function removeExpired(prisma: UserClient, { condition, limit, now }: ExpiredKeys): Promise<number> {
+/** Deletes expired keys, the first to expire first; a trigger leaves their tombstones. Returns their number. */
+function removeExpired(prisma: UserClient, { condition, limit }: ExpiredKeys): Promise<number> {
   return prisma.$executeRaw`
-    WITH gone AS (
-      DELETE FROM "api_keys" WHERE "id" IN (
-        SELECT "id" FROM "api_keys" WHERE ${condition} ORDER BY "expiresAt", "id" LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
-      ) RETURNING "id", "userId"
-    )
-    INSERT INTO "tombstones" ("id", "ownerId", "deletedAt") SELECT "id", "userId", ${now}::timestamptz FROM gone`;
+    DELETE FROM "api_keys" WHERE "id" IN (
+      SELECT "id" FROM "api_keys" WHERE ${condition} ORDER BY "expiresAt", "id" LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    )`;
 }
 
 interface Use {
@@ -221,14 +217,11 @@ async function retire(
 interface Removal {
   readonly id: string;
   readonly version?: { readonly in: readonly number[] } | undefined;
-  readonly now: Date;
 }
 
-async function remove(prisma: UserClient, { id, version, now }: Removal): Promise<string | undefined> {
+async function remove(prisma: UserClient, { id, version }: Removal): Promise<string | undefined> {
   const [deleted] = await prisma.$queryRaw<{ userId: string }[]>`
-    WITH gone AS (DELETE FROM "api_keys" WHERE "id" = ${id} ${whereVersion(version?.in)} RETURNING "id", "userId"),
-      tombstone AS (INSERT INTO "tombstones" ("id", "ownerId", "deletedAt") SELECT "id", "userId", ${now}::timestamptz FROM gone)
-    SELECT "userId" FROM gone`;
+    DELETE FROM "api_keys" WHERE "id" = ${id} ${whereVersion(version?.in)} RETURNING "userId"`;
   return deleted?.userId;
 }
 

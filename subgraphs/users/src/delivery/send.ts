@@ -6,7 +6,7 @@ import { toCloudEvent } from '../journal/rules.ts';
 import { sign } from '../webhook/secrets.ts';
 import { PrivateAddressError, createLookup, findAddressFault } from './addresses.ts';
 import { type Attempt, type Response, toLoggedHeaders } from './rules.ts';
-import type { ClaimedDelivery } from './store.ts';
+import type { ClaimedDelivery } from './claim.ts';
 
 /** A whole attempt ends within this time; the lease of a delivery is longer. */
 export const ATTEMPT_MS = 20_000;

@@ -2,43 +2,10 @@
 import { type Sql, given, sql } from '@trestle/chassis/database/sql';
 import { type RowStore, createRowStore } from '@trestle/chassis/stores/row-store';
 import { fail } from '@trestle/schema/errors';
-import type { EventRecord } from '../journal/rules.ts';
 import type { UserClient } from '../user/store.ts';
-import type { Attempt, Delivery, DeliveryStatus, Outcome } from './rules.ts';
-
-/** A delivery to send now, and what its webhook signs with. */
-export interface ClaimedDelivery {
-  readonly id: string;
-  readonly webhookId: string;
-  readonly leaseId: string;
-  readonly eventId: string;
-  readonly event: EventRecord;
-  /** The attempts so far, this one included. */
-  readonly attempts: number;
-  readonly url: string;
-  readonly secret: Uint8Array;
-  /** Null when it no longer signs. */
-  readonly previousSecret: Uint8Array | null;
-}
-
-/** Which deliveries are claimed. */
-export interface Claim {
-  /** Webhooks that have enough requests in flight. */
-  readonly busy: readonly string[];
-  readonly perWebhook: number;
-  readonly limit: number;
-  /** True: claims deliveries of webhooks that have failed since their last success. False: claims those of all others. */
-  readonly isFailing: boolean;
-  readonly leaseMs: number;
-}
-
-/** The result of an attempt. */
-export interface AttemptResult {
-  readonly attempt: Attempt;
-  readonly outcome: Outcome;
-  /** For how long a webhook may fail before it is disabled. */
-  readonly disableAfterHours: number;
-}
+import { type Claim, type ClaimedDelivery, claim } from './claim.ts';
+import { type AttemptResult, complete } from './complete.ts';
+import type { Delivery, DeliveryStatus } from './rules.ts';
 
 /** The deliveries of a list. */
 export interface DeliveryScope {
@@ -65,8 +32,15 @@ export interface ReplayResult {
 
 /** Reads and writes deliveries. */
 export interface DeliveryStore extends Pick<RowStore<Delivery, DeliveryScope, 'CREATED_AT'>, 'connection' | 'findByIds'> {
+  /**
+   * Claims deliveries that are due, and cancels those that must not be sent: their webhook was disabled, or their account deactivated or
+   * given another role, while they were inserted.
+   */
   readonly claim: (claim: Claim) => Promise<ClaimedDelivery[]>;
-  /** Writes the result of an attempt, unless the lease has passed to another process. Returns whether it was written. */
+  /**
+   * Writes the result of an attempt, unless the lease has passed to another process; also that of a delivery that was cancelled meanwhile,
+   * which is then not tried again. Returns whether it was written.
+   */
   readonly complete: (delivery: ClaimedDelivery, result: AttemptResult) => Promise<boolean>;
   /** Releases a delivery that was claimed and not sent. */
   readonly release: (delivery: ClaimedDelivery) => Promise<void>;
@@ -110,12 +84,12 @@ export function createDeliveryStore(prisma: UserClient): DeliveryStore {
   return {
     connection,
     findByIds,
-    claim: async (claim) => (await prisma.$queryRaw<ClaimedRow[]>(toClaim(claim))).map(toClaimed),
+    claim: (options) => claim(prisma, options),
     complete: (delivery, result) => complete(prisma, { delivery, ...result }),
     async release({ id, leaseId }) {
       await prisma.$executeRaw(sql`
         UPDATE "webhook_deliveries" SET "nextAttemptAt" = clock_timestamp(), "leaseId" = NULL, "attempts" = "attempts" - 1
-        WHERE "id" = ${id} AND "leaseId" = ${leaseId}::uuid`);
+        WHERE "id" = ${id} AND "leaseId" = ${leaseId}::uuid AND "status" = 'WAITING'`);
     },
     async replay(webhookId, deliveryId) {
       await requireRoom(prisma, webhookId);
@@ -144,78 +118,6 @@ export function createDeliveryStore(prisma: UserClient): DeliveryStore {
             ORDER BY "completedAt" LIMIT ${SWEEP_ROWS}::int FOR UPDATE SKIP LOCKED)`);
     },
   };
-}
-
-/**
- * Claims deliveries that are due: at most `perWebhook` of each webhook, found by jumping from webhook to webhook in the index, so that one with a
- * long queue costs as much as any other. A claim is a lease: a delivery whose worker is killed becomes due again at its end. Its attempt counts.
- */
-function toClaim({ busy, perWebhook, limit, leaseMs, isFailing }: Claim): Sql {
-  return sql`
-    WITH RECURSIVE waiting("id") AS (
-      (SELECT min("webhookId") FROM "webhook_deliveries" WHERE "status" = 'WAITING')
-      UNION ALL
-      SELECT (SELECT min(d."webhookId") FROM "webhook_deliveries" d WHERE d."status" = 'WAITING' AND d."webhookId" > w."id")
-      FROM waiting w WHERE w."id" IS NOT NULL
-    ), due AS (
-      SELECT d."id" FROM waiting w JOIN "webhooks" h ON h."id" = w."id" AND (h."failingSince" IS NOT NULL) = ${isFailing}
-      CROSS JOIN LATERAL (
-        SELECT "id", "nextAttemptAt" FROM "webhook_deliveries"
-        WHERE "webhookId" = w."id" AND "status" = 'WAITING' AND "nextAttemptAt" <= clock_timestamp()
-        ORDER BY "nextAttemptAt" LIMIT ${perWebhook}::int FOR UPDATE SKIP LOCKED
-      ) d
-      WHERE w."id" <> ALL(${[...busy]}::text[]) ORDER BY d."nextAttemptAt" LIMIT ${limit}::int
-    )
-    UPDATE "webhook_deliveries" d
-    SET "nextAttemptAt" = clock_timestamp() + ${leaseMs}::int * interval '1 millisecond', "leaseId" = gen_random_uuid(), "attempts" = d."attempts" + 1
-    FROM due, "webhooks" w WHERE d."id" = due."id" AND w."id" = d."webhookId"
-    RETURNING d."id", d."webhookId", d."leaseId"::text, d."eventId", d."event", d."attempts", w."url", w."secret",
-      CASE WHEN w."previousSecretExpiresAt" > now() THEN w."previousSecret" END AS "previousSecret"`;
-}
-
-type ClaimedRow = Omit<ClaimedDelivery, 'event'> & { readonly event: Omit<EventRecord, 'time'> & { readonly time: string } };
-
-function toClaimed({ event, ...row }: ClaimedRow): ClaimedDelivery {
-  return { ...row, event: { ...event, time: new Date(event.time) } };
-}
-
-interface Completion extends AttemptResult {
-  readonly delivery: ClaimedDelivery;
-}
-
-const STATUSES = { succeeded: 'SUCCEEDED', gone: 'FAILED', failed: 'FAILED', retry: 'WAITING' } as const satisfies Record<
-  Outcome['kind'],
-  DeliveryStatus
->;
-
-/** One statement: the delivery, and what the result means for its webhook. */
-async function complete(prisma: UserClient, { delivery, attempt, outcome, disableAfterHours }: Completion): Promise<boolean> {
-  const status = STATUSES[outcome.kind];
-  const delayMs = outcome.kind === 'retry' ? outcome.delayMs : null;
-  const next =
-    delayMs === null
-      ? sql`"nextAttemptAt" = NULL, "completedAt" = clock_timestamp()`
-      : sql`"nextAttemptAt" = clock_timestamp() + ${delayMs}::int * interval '1 millisecond'`;
-  const [written] = await prisma.$queryRaw<{ id: string }[]>(sql`
-    WITH written AS (
-      UPDATE "webhook_deliveries" SET "status" = ${status}, "leaseId" = NULL, "log" = "log" || ${JSON.stringify([attempt])}::jsonb, ${next}
-      WHERE "id" = ${delivery.id} AND "leaseId" = ${delivery.leaseId}::uuid RETURNING "id", "webhookId"
-    ), noted AS (${toNote(outcome, disableAfterHours)})
-    SELECT "id" FROM written`);
-  return written !== undefined;
-}
-
-/** Returns what the result of an attempt means for its webhook: one that answers 410, or has failed for days, is disabled. */
-function toNote({ kind }: Outcome, disableAfterHours: number): Sql {
-  if (kind === 'succeeded')
-    return sql`UPDATE "webhooks" w SET "failingSince" = NULL FROM written WHERE w."id" = written."webhookId" AND w."failingSince" IS NOT NULL`;
-  const isDown =
-    kind === 'gone' ? sql`true` : sql`coalesce(w."failingSince" < now() - make_interval(hours => ${disableAfterHours}::int), false)`;
-  return sql`
-    UPDATE "webhooks" w SET "failingSince" = coalesce(w."failingSince", clock_timestamp()), "isEnabled" = NOT ${isDown},
-      "disabledReason" = CASE WHEN ${isDown} THEN ${kind === 'gone' ? 'GONE' : 'FAILURES'} END,
-      "version" = w."version" + (${isDown})::int, "updatedAt" = CASE WHEN ${isDown} THEN now() ELSE w."updatedAt" END
-    FROM written WHERE w."id" = written."webhookId" AND w."isEnabled" AND (w."failingSince" IS NULL OR ${isDown})`;
 }
 
 /** The event of a ping concerns its webhook only, so it is not in the journal. */

@@ -4,11 +4,13 @@
  * places of their own, so that many that do not answer at all delay none that does.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isSerializationFailure } from '@trestle/chassis/database/database-faults';
 import type { Log } from '@trestle/log';
 import type { WebhookSecrets } from '../webhook/secrets.ts';
 import { toOutcome } from './rules.ts';
 import { ATTEMPT_MS, type Sender } from './send.ts';
-import type { ClaimedDelivery, DeliveryStore } from './store.ts';
+import type { ClaimedDelivery } from './claim.ts';
+import type { DeliveryStore } from './store.ts';
 
 const IN_FLIGHT = 256;
 const FAILING_IN_FLIGHT = 32;
@@ -128,7 +130,12 @@ export class DeliveryWorker {
     if (attempt.status === null && this.#stopping.signal.aborted) return deliveries.release(delivery);
     const response = { status: attempt.status, headers: attempt.responseHeaders, error: attempt.error };
     const outcome = toOutcome(response, { attempts, retrySeconds, random: Math.random() });
-    await deliveries.complete(delivery, { attempt, outcome, disableAfterHours });
+    const result = { attempt, outcome, disableAfterHours };
+    await deliveries.complete(delivery, result).catch((error: unknown) => {
+      // A result that was rolled back because of a concurrent transaction would be lost, and the event sent again.
+      if (!isSerializationFailure(error)) throw error;
+      return deliveries.complete(delivery, result);
+    });
   }
 
   #sleep(): Promise<void> {

@@ -19,6 +19,11 @@ export interface Credentials {
  */
 export type Authenticate = (credentials: Credentials, client: SessionClient) => Promise<User>;
 
+/** Returns the error of a login whose account was changed after its password, or its second factor, was checked. */
+export function changedDuringLogin(): Error {
+  return fail('UNAUTHORIZED', 'The account was changed during the login. Log in again.');
+}
+
 /** What credentials are checked with. */
 export interface AuthenticateOptions {
   readonly users: Pick<UserStore, 'findForLogin' | 'findPasswordHash'>;

@@ -22,6 +22,8 @@ export interface AccessTokenOptions {
   readonly records: RecordStore;
   /** Resolves with what a token says of an account; undefined without an active account. */
   readonly findAccount: (userId: string) => Promise<TokenAccount | undefined>;
+  /** Returns the token generation of an account as the request has read it with its code, refresh token or device code. */
+  readonly generationOf: (accountId: string) => number | undefined;
   /** Revokes one token everywhere. */
   readonly revokeToken: (userId: string, tokenId: string) => Promise<void>;
 }
@@ -82,7 +84,10 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   };
 }
 
-async function issue(token: AccessToken | ClientCredentials, { issuer, clients, findAccount }: AccessTokenOptions): Promise<IssuedToken> {
+async function issue(
+  token: AccessToken | ClientCredentials,
+  { issuer, clients, findAccount, generationOf }: AccessTokenOptions,
+): Promise<IssuedToken> {
   const clientId = token.clientId ?? '';
   const client = await clients.find(clientId);
   if (!client) throw new errors.InvalidClient('client not found');
@@ -92,6 +97,8 @@ async function issue(token: AccessToken | ClientCredentials, { issuer, clients, 
   const scopes = isOfUser || asked.length > 0 ? asked : client.scopes.filter((scope) => !OPENID.has(scope));
   const account = await findAccount(accountId ?? client.ownerId);
   if (!account) throw new errors.InvalidGrant('the account does not exist or is not active');
+  // What the client has sent ended with the generation that it was given in, and so did its grant.
+  if (isOfUser && account.tokenGeneration !== generationOf(accountId)) throw new errors.InvalidGrant('the account was changed');
   const sessionId = isOfUser ? grantId : clientId;
   if (sessionId === undefined) throw new errors.InvalidGrant('the token belongs to no grant');
   const allowed = toApiScopes(scopes.filter((scope) => client.scopes.includes(scope)));

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { passedClientOf } from '@trestle/service/clients/client-id';
 import type { Authenticate } from '../login/authenticate.ts';
 import { toSessionClient } from '../session/client.ts';
-import type { SessionClient } from '../session/store.ts';
+import type { LoginAccount, SessionClient } from '../session/store.ts';
 import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { UsersStores } from '../stores.ts';
 import type { User } from '../user/rules.ts';
@@ -22,9 +22,9 @@ export function createAccounts({
   authenticate,
   secondFactors,
 }: AccountOptions): Pick<OAuthServerOptions, 'findAccount' | 'authenticate' | 'completeLogin' | 'revokeToken'> {
-  const accept = async ({ id: userId }: User, client: SessionClient): Promise<string> => {
-    await securityEvents.record({ type: 'LOGIN_SUCCEEDED', userId, detail: 'authorization server', client });
-    return userId;
+  const accept = async (user: User, client: SessionClient): Promise<LoginAccount> => {
+    await securityEvents.record({ type: 'LOGIN_SUCCEEDED', userId: user.id, detail: 'authorization server', client });
+    return user;
   };
   return {
     async authenticate({ request, ...credentials }) {

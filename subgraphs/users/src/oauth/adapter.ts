@@ -56,8 +56,11 @@ function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRec
     async upsert(key, payload, expiresInSeconds = 0) {
       const isAnonymous = payload.accountId === undefined && ANONYMOUS_KINDS.has(kind);
       if (isAnonymous && !takeAnonymousRecord()) throw new errors.TemporarilyUnavailable('too many requests at once');
-      if (kind === 'Grant') await records.saveGrant({ key, payload, expiresInSeconds }, describeClient());
-      else await records.upsert({ kind, key, payload, expiresInSeconds });
+      const isWritten =
+        kind === 'Grant'
+          ? await records.saveGrant({ key, payload, expiresInSeconds }, describeClient())
+          : await records.upsert({ kind, key, payload, expiresInSeconds });
+      if (!isWritten) refuseRecord(kind);
     },
     async find(key) {
       const isOfClient = currentRoute() === 'token';
@@ -79,6 +82,16 @@ function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRec
       kind === 'Grant' ? endGrant(key, currentRoute() === 'revocation' ? BY_CLIENT : REPLAYED) : records.remove({ kind, key }),
     revokeByGrantId: (grantId) => records.removeOfGrant(kind, grantId),
   };
+}
+
+/**
+ * Throws the error of a record that was not written, because its account was changed during the request. A session that is not written is
+ * over: the library writes it last, and the browser is asked to log in the next time.
+ */
+function refuseRecord(kind: string): void {
+  if (kind === 'Session') return;
+  if (currentRoute() === 'token') throw new errors.InvalidGrant('the account was changed');
+  throw new errors.SessionNotFound('the account was changed');
 }
 
 /** Throws `slow_down` when the device polls faster than every {@link POLL_INTERVAL_SECONDS} (RFC 8628 §3.5); the library never does. */

@@ -4,6 +4,7 @@ import type { Query } from '@trestle/chassis/database/query';
 import { createIds } from '@trestle/chassis/values/ids';
 import type { AdapterPayload } from 'oidc-provider';
 import type { ClientDescription } from '../security/security-events.ts';
+import type { AccountGenerations } from './account-generations.ts';
 
 /** A record under one key. */
 export interface RecordKey {
@@ -28,10 +29,13 @@ export interface Withdrawal {
 
 /** Keeps the records. */
 export interface RecordStore {
-  /** Inserts or replaces a record. A record that was consumed stays so. */
-  upsert(record: NewRecord): Promise<void>;
-  /** Inserts or replaces a grant, and records the consent in the audit trail, in one statement. */
-  saveGrant(grant: Omit<NewRecord, 'kind'>, client: ClientDescription): Promise<void>;
+  /**
+   * Inserts or replaces a record. A record that was consumed stays so. Resolves with false, and writes nothing, for a record of an account
+   * whose tokens were revoked since the request has read it, or that the request has not read.
+   */
+  upsert(record: NewRecord): Promise<boolean>;
+  /** As `upsert`, with a grant; records the consent in the audit trail, in the same statement. */
+  saveGrant(grant: Omit<NewRecord, 'kind'>, client: ClientDescription): Promise<boolean>;
   /** Resolves with a record, also when it has expired and was not deleted yet. */
   find(record: RecordKey): Promise<AdapterPayload | undefined>;
   /** Finds a device code by its user code, or a session by its uid. Its `jti` is a handle, because the key itself is not stored. */
@@ -53,10 +57,20 @@ export interface RecordStore {
   sweep(): Promise<void>;
 }
 
+/** What the records are kept with. */
+export interface RecordStoreOptions {
+  readonly query: Query;
+  /** Returns what the request that is handled has read of accounts. */
+  readonly generations: () => AccountGenerations;
+}
+
 interface Row {
-  readonly keyHash?: Buffer;
+  readonly keyHash: Buffer;
   readonly payload: AdapterPayload;
   readonly consumedAt: Date | null;
+  readonly accountId: string | null;
+  /** The token generation of the account. */
+  readonly generation: number | null;
 }
 
 /** Expired device codes are kept for so long, so that their clients receive `expired_token` (RFC 8628 §3.5). */
@@ -67,36 +81,33 @@ const USED_REFRESH_TOKENS_PER_GRANT = 100;
 const MAX_DETAIL = 200;
 const createEventId = createIds({ now: Date.now });
 const HANDLE = 'sha256:';
-const FOUND = `"payload", "consumedAt"`;
+const FOUND = `SELECT r."payload", r."consumedAt", r."keyHash", r."accountId", u."tokenGeneration" AS "generation"
+  FROM "oauth_records" r LEFT JOIN "users" u ON u."id" = r."accountId"`;
+/**
+ * The account `$1`, if it has the generation `$2`. FOR SHARE waits for a change that is not committed yet, and makes a later one wait, whose
+ * trigger then deletes the record too.
+ */
+const ACCOUNT = `"account" AS MATERIALIZED (
+  SELECT "id" FROM "users" WHERE "id" = $1 AND "tokenGeneration" = $2::int AND "isActive" FOR SHARE)`;
 
 /** Creates the store. */
-export function createRecordStore(query: Query): RecordStore {
+export function createRecordStore({ query, generations }: RecordStoreOptions): RecordStore {
+  /** What the request writes for the account follows from a record that holds for this generation. */
+  const toFound = (row: Row): AdapterPayload => {
+    if (row.accountId !== null && row.generation !== null) generations().note(row.accountId, row.generation);
+    return toPayload(row);
+  };
+  /** Returns the first two parameters of a write. */
+  const accountOf = (id: string | undefined) => [id ?? null, (id !== undefined ? generations().of(id) : undefined) ?? null];
   return {
-    async upsert({ kind, key, payload: given, expiresInSeconds }) {
-      const payload = { ...given };
-      delete payload.jti;
-      const { accountId, grantId, userCode, uid, session } = payload;
-      // The library keeps the cookie of the session here, and never reads it.
-      if (session) delete session.cookie;
-      const lookup = kind === 'DeviceCode' ? userCode : kind === 'Session' ? uid : undefined;
-      await query(
-        `INSERT INTO "oauth_records" ("kind", "keyHash", "payload", "accountId", "grantId", "lookup", "expiresAt")
-         VALUES ($1, $2, $3::jsonb, $4, $5, $6, clock_timestamp() + make_interval(secs => $7))
-         ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "accountId" = EXCLUDED."accountId",
-           "grantId" = EXCLUDED."grantId", "lookup" = EXCLUDED."lookup", "expiresAt" = EXCLUDED."expiresAt"`,
-        [kind, hash(key), JSON.stringify(payload), accountId ?? null, grantId ?? null, lookup ?? null, expiresInSeconds],
-      );
-    },
+    upsert: (record) => upsert(query, record, accountOf(findAccountId(record))),
     async find({ kind, key }) {
-      const [row] = await query<Row>(`SELECT ${FOUND} FROM "oauth_records" WHERE "kind" = $1 AND "keyHash" = $2`, [kind, hash(key)]);
-      return row && { ...toPayload(row), jti: key };
+      const [row] = await query<Row>(`${FOUND} WHERE r."kind" = $1 AND r."keyHash" = $2`, [kind, hash(key)]);
+      return row && { ...toFound(row), jti: key };
     },
     async findByLookup(kind, lookup) {
-      const [row] = await query<Required<Row>>(`SELECT ${FOUND}, "keyHash" FROM "oauth_records" WHERE "kind" = $1 AND "lookup" = $2`, [
-        kind,
-        lookup,
-      ]);
-      return row && { ...toPayload(row), jti: `${HANDLE}${row.keyHash.toString('hex')}` };
+      const [row] = await query<Row>(`${FOUND} WHERE r."kind" = $1 AND r."lookup" = $2`, [kind, lookup]);
+      return row && { ...toFound(row), jti: `${HANDLE}${row.keyHash.toString('hex')}` };
     },
     async consume({ kind, key }) {
       const consumed = await query(
@@ -122,33 +133,68 @@ export function createRecordStore(query: Query): RecordStore {
     async removeOfGrant(kind, grantId) {
       await query(`DELETE FROM "oauth_records" WHERE "kind" = $1 AND "grantId" = $2`, [kind, grantId]);
     },
-    saveGrant: (grant, client) => saveGrant(query, grant, client),
+    saveGrant: (grant, client) => saveGrant(query, { ...grant, client }, accountOf(grant.payload.accountId)),
     endGrant: (grantId, withdrawal) => endGrant(query, grantId, withdrawal),
     sweep: () => sweep(query),
   };
 }
 
+/**
+ * Returns the account of a record. That of a login at an interaction is in its result until the browser follows the redirect, which begins
+ * the session.
+ */
+function findAccountId({ kind, payload }: NewRecord): string | undefined {
+  const { login } = (kind === 'Interaction' ? payload.result : undefined) ?? {};
+  return payload.accountId ?? login?.accountId;
+}
+
+async function upsert(
+  query: Query,
+  { kind, key, payload: given, expiresInSeconds }: NewRecord,
+  account: readonly unknown[],
+): Promise<boolean> {
+  const payload = { ...given };
+  delete payload.jti;
+  const { grantId, userCode, uid, session } = payload;
+  // The library keeps the cookie of the session here, and never reads it.
+  if (session) delete session.cookie;
+  const lookup = kind === 'DeviceCode' ? userCode : kind === 'Session' ? uid : undefined;
+  const written = await query(
+    `WITH ${ACCOUNT}
+     INSERT INTO "oauth_records" ("kind", "keyHash", "payload", "accountId", "grantId", "lookup", "expiresAt")
+     SELECT $3, $4, $5::jsonb, $1, $6, $7, clock_timestamp() + make_interval(secs => $8)
+     WHERE $1::text IS NULL OR EXISTS (SELECT FROM "account")
+     ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "accountId" = EXCLUDED."accountId",
+       "grantId" = EXCLUDED."grantId", "lookup" = EXCLUDED."lookup", "expiresAt" = EXCLUDED."expiresAt"
+     RETURNING "kind"`,
+    [...account, kind, hash(key), JSON.stringify(payload), grantId ?? null, lookup ?? null, expiresInSeconds],
+  );
+  return written.length > 0;
+}
+
 async function saveGrant(
   query: Query,
-  { key, payload: given, expiresInSeconds }: Omit<NewRecord, 'kind'>,
-  { address, device }: ClientDescription,
-): Promise<void> {
+  { key, payload: given, expiresInSeconds, client }: Omit<NewRecord, 'kind'> & { readonly client: ClientDescription },
+  account: readonly unknown[],
+): Promise<boolean> {
   const payload = { ...given };
   delete payload.jti;
   const { openid } = payload as { openid?: { scope?: string } };
   // Its id is no secret: every access token of the grant has it as `sid`. By it the account finds the grant in its list.
-  await query(
-    `WITH recorded AS (
+  const written = await query(
+    `WITH ${ACCOUNT}, recorded AS (
        INSERT INTO "security_events" ("id", "type", "userId", "subject", "detail", "address", "device")
-       VALUES ($6, 'CONSENT_GIVEN', $3, $7, $8, $9, $10))
+       SELECT $7, 'CONSENT_GIVEN', "id", $8, $9, $10, $11 FROM "account")
      INSERT INTO "oauth_records" ("kind", "keyHash", "payload", "accountId", "grantId", "expiresAt")
-     VALUES ('Grant', $1, $2::jsonb, $3, $4, clock_timestamp() + make_interval(secs => $5))
-     ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "expiresAt" = EXCLUDED."expiresAt"`,
+     SELECT 'Grant', $3, $4::jsonb, "id", $5, clock_timestamp() + make_interval(secs => $6) FROM "account"
+     ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "expiresAt" = EXCLUDED."expiresAt"
+     RETURNING "kind"`,
     [
-      ...[hash(key), JSON.stringify(payload), payload.accountId ?? null, key, expiresInSeconds],
-      ...[createEventId('sev'), payload.clientId ?? null, openid?.scope?.slice(0, MAX_DETAIL) ?? null, address, device],
+      ...[...account, hash(key), JSON.stringify(payload), key, expiresInSeconds],
+      ...[createEventId('sev'), payload.clientId ?? null, openid?.scope?.slice(0, MAX_DETAIL) ?? null, client.address, client.device],
     ],
   );
+  return written.length > 0;
 }
 
 async function endGrant(query: Query, grantId: string, { detail, client }: Withdrawal): Promise<string | undefined> {
@@ -183,7 +229,7 @@ async function sweep(query: Query): Promise<void> {
   );
 }
 
-function toPayload({ payload, consumedAt }: Row): AdapterPayload {
+function toPayload({ payload, consumedAt }: Pick<Row, 'payload' | 'consumedAt'>): AdapterPayload {
   return consumedAt ? { ...payload, consumed: Math.floor(consumedAt.getTime() / 1000) } : payload;
 }
 

@@ -13,6 +13,8 @@ import type { JWK } from 'oidc-provider';
 import type { AttemptStore } from '../login/attempt-store.ts';
 import type { ClientDescription } from '../security/security-events.ts';
 import { toSessionClient } from '../session/client.ts';
+import type { LoginAccount } from '../session/store.ts';
+import { type AccountGenerations, createAccountGenerations } from './account-generations.ts';
 import { type TokenAccount, createAccessTokens } from './access-tokens.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { createClientStore } from './client-store.ts';
@@ -28,6 +30,9 @@ import { FormError, readForm, setIssuer, withEncodedToken } from './requests.ts'
 
 /** An account as the server reads it. */
 export type OAuthAccount = AccountClaims & TokenAccount;
+
+/** Checks a login as a function of the pages does. Resolves with the account as the check has read it. */
+type CheckLogin<Check extends (input: never) => Promise<string>> = (...input: Parameters<Check>) => Promise<LoginAccount>;
 
 /** What the server is created from. */
 export interface OAuthServerOptions {
@@ -47,8 +52,9 @@ export interface OAuthServerOptions {
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   /** Resolves with an active account; undefined without one. */
   readonly findAccount: (id: string) => Promise<OAuthAccount | undefined>;
-  readonly authenticate: InteractionOptions['authenticate'];
-  readonly completeLogin: InteractionOptions['completeLogin'];
+  /** As the pages do it, with the account as it was checked. */
+  readonly authenticate: CheckLogin<InteractionOptions['authenticate']>;
+  readonly completeLogin: CheckLogin<InteractionOptions['completeLogin']>;
   /** Stores the revocation of one token. */
   readonly revokeToken: (userId: string, tokenId: string) => Promise<void>;
   /** Publishes a revocation that was stored already. */
@@ -64,7 +70,7 @@ export interface OAuthServer {
 
 /** Creates the server. */
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
-  const { log, findAccount, authenticate, completeLogin } = options;
+  const { log, findAccount } = options;
   const issuer = new URL(options.issuer);
   const guesses = createGuessLimit(options.attempts, options.key);
   const wrong = new WeakSet<IncomingMessage>();
@@ -76,7 +82,11 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
     if (await guesses.claim(client)) await check().finally(() => (wrong.has(request) ? undefined : guesses.release(client)));
     else refuseGuess(response);
   };
-  const pages = { csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, authenticate, completeLogin, findAccount };
+  const pages = {
+    ...{ csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, findAccount },
+    authenticate: async (...input: Parameters<typeof options.authenticate>) => noteAccount(await options.authenticate(...input)),
+    completeLogin: async (...input: Parameters<typeof options.completeLogin>) => noteAccount(await options.completeLogin(...input)),
+  };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ''] = (request.url ?? '').split('?', 1);
     const { provider, callback } = providerOf(options.signingKey.current());
@@ -96,7 +106,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   return {
     handle: (request, response) => {
       current
-        .run(request, () => respond(request, response))
+        .run({ request, generations: createAccountGenerations() }, () => respond(request, response))
         .catch((error: unknown) => {
           sendFailure(response, error, log);
         });
@@ -106,10 +116,21 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
 }
 
 /** The request that is handled. The library's own context does not cover the pages. */
-const current = new AsyncLocalStorage<IncomingMessage>();
+const current = new AsyncLocalStorage<{ readonly request: IncomingMessage; readonly generations: AccountGenerations }>();
+
+/** Returns what the request has read of accounts. */
+function currentGenerations(): AccountGenerations {
+  return current.getStore()?.generations ?? createAccountGenerations();
+}
+
+/** Notes the account of a login. Returns its id. */
+function noteAccount({ id, tokenGeneration }: LoginAccount): string {
+  currentGenerations().note(id, tokenGeneration);
+  return id;
+}
 
 function describeClient(): ClientDescription {
-  const request = current.getStore();
+  const request = current.getStore()?.request;
   return toSessionClient({ http: { userAgent: request?.headers['user-agent'], client: request && passedClientOf(request) } });
 }
 
@@ -118,7 +139,7 @@ const TOKEN_PATHS: ReadonlySet<string> = new Set([PATHS.revocation, PATHS.intros
 
 function createParts(options: OAuthServerOptions, onWrongUserCode: (request: IncomingMessage) => void) {
   const { issuer, key, log, query, publish, findAccount } = options;
-  const records = createRecordStore(query);
+  const records = createRecordStore({ query, generations: currentGenerations });
   const clients = createClientStore(query);
   const accessTokens = createAccessTokens({
     issuer: options.tokens,
@@ -126,6 +147,7 @@ function createParts(options: OAuthServerOptions, onWrongUserCode: (request: Inc
     clients,
     records,
     findAccount,
+    generationOf: (accountId) => currentGenerations().of(accountId),
     async revokeToken(userId, tokenId) {
       await options.revokeToken(userId, tokenId);
       await publish({ userId, tokenId });

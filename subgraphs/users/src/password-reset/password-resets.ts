@@ -117,7 +117,9 @@ function createTemplate({ stores, secret, origin }: PasswordResetsOptions): Writ
     const [account] = typeof input['userId'] === 'string' ? await stores.users.findByIds([input['userId']]) : [];
     const token = toToken(id);
     const tokenHash = hashResetToken(token) as Buffer;
-    if (!account?.isActive || !(await stores.passwordResets.add({ tokenHash, userId: account.id, jobId: id }))) return undefined;
+    if (!account?.isActive) return undefined;
+    const link = { tokenHash, userId: account.id, generation: account.tokenGeneration, jobId: id };
+    if (!(await stores.passwordResets.add(link))) return undefined;
     return {
       to: account.email,
       subject: 'Set a new password',

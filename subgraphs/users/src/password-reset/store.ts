@@ -7,6 +7,8 @@ import { LINK_MINUTES } from './token.ts';
 export interface MailedLink {
   readonly tokenHash: Buffer;
   readonly userId: string;
+  /** The token generation of the account whose address the mail goes to. */
+  readonly generation: number;
   readonly jobId: string;
 }
 
@@ -19,7 +21,10 @@ export interface LinkAccount {
 
 /** Keeps links. */
 export interface PasswordResetStore {
-  /** Makes a link valid for 30 minutes from now. Returns false for one that was used or invalidated. */
+  /**
+   * Makes a link valid for 30 minutes from now. Returns false for one that was used or invalidated, and for an account whose tokens were
+   * revoked since it was read, as a new e-mail address does: the mail would go to the former one.
+   */
   add(link: MailedLink): Promise<boolean>;
   /** Returns the account of a valid link. */
   find(tokenHash: Buffer): Promise<LinkAccount | undefined>;
@@ -36,10 +41,11 @@ const IS_VALID = sql`r."usedAt" IS NULL AND r."expiresAt" > clock_timestamp()`;
 /** Creates the store. */
 export function createPasswordResetStore(prisma: Pick<UserClient, '$queryRaw' | '$executeRaw'>): PasswordResetStore {
   return {
-    async add({ tokenHash, userId, jobId }) {
+    async add({ tokenHash, userId, generation, jobId }) {
       const added = await prisma.$executeRaw(sql`
         INSERT INTO "password_resets" AS r ("tokenHash", "userId", "jobId", "expiresAt")
-        VALUES (${tokenHash}, ${userId}, ${jobId}, clock_timestamp() + make_interval(mins => ${LINK_MINUTES}::int))
+        SELECT ${tokenHash}::bytea, "id", ${jobId}, clock_timestamp() + make_interval(mins => ${LINK_MINUTES}::int)
+        FROM "users" WHERE "id" = ${userId} AND "tokenGeneration" = ${generation}::int AND "isActive" FOR SHARE
         ON CONFLICT ("tokenHash") DO UPDATE SET "expiresAt" = EXCLUDED."expiresAt" WHERE r."usedAt" IS NULL`);
       return added > 0;
     },

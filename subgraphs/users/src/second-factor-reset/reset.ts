@@ -28,6 +28,7 @@ export async function resetSecondFactor({ users, transact }: ResetOptions, email
   if (!user) throw fail('NOT_FOUND', `No account has the e-mail address ${email}.`);
   const { id: userId } = user;
   return transact(async (stores) => {
+    await stores.secondFactors.lockAccount(userId);
     const status = await stores.secondFactors.status(userId);
     if (!hasSecondFactor(status)) throw fail('BUSINESS_RULE_VIOLATION', `Account ${userId} has no second factor.`);
     const passkeys = await stores.passkeys.removeAll(userId);

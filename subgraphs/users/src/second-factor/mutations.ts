@@ -10,7 +10,7 @@ import type { TotpEnrolment } from './totp.ts';
 
 /** Makes a secret for an authenticator app. Throws what `confirmPassword` rejects with, and BUSINESS_RULE_VIOLATION when there is one. */
 export async function startTotp({ currentPassword }: MutationStartTotpArgs, context: UsersContext): Promise<TotpEnrolment> {
-  const userId = await confirmCaller(context, currentPassword);
+  const { userId } = await confirmCaller(context, currentPassword);
   const user = await context.loaders.user.need(userId);
   const { encrypted, ...enrolment } = context.totp.create(user);
   if (!(await context.stores.secondFactors.beginTotp(userId, encrypted)))
@@ -27,6 +27,7 @@ export async function confirmTotp({ code }: MutationConfirmTotpArgs, context: Us
     throw fail('BUSINESS_RULE_VIOLATION', 'The account has no authenticator app that waits for its confirmation.');
   const codes = await context.attempts.run({ kind: 'code', subject: userId, userId, client }, () =>
     context.transact(async (stores) => {
+      await stores.secondFactors.lockAccount(userId);
       const step = context.totp.findStep(code, row);
       if (step === null || !(await stores.secondFactors.useTotp(row, step))) return null;
       await stores.securityEvents.record({ type: 'SECOND_FACTOR_ENABLED', userId, detail: 'totp', client });
@@ -40,8 +41,10 @@ export async function confirmTotp({ code }: MutationConfirmTotpArgs, context: Us
 
 /** Replaces the recovery codes. Throws what `confirmPassword` rejects with, and BUSINESS_RULE_VIOLATION without a second factor. */
 export async function createRecoveryCodes({ currentPassword }: MutationStartTotpArgs, context: UsersContext): Promise<string[]> {
-  const userId = await confirmCaller(context, currentPassword);
+  const confirmed = await confirmCaller(context, currentPassword);
+  const { userId } = confirmed;
   return context.transact(async (stores) => {
+    await lockConfirmed(stores, confirmed);
     if (!hasSecondFactor(await stores.secondFactors.status(userId)))
       throw fail('BUSINESS_RULE_VIOLATION', 'The account has no second factor that recovery codes could replace.');
     await stores.secondFactors.replaceRecoveryCodes(userId, []);
@@ -51,22 +54,39 @@ export async function createRecoveryCodes({ currentPassword }: MutationStartTotp
 
 /** Removes the authenticator app. Throws what `confirmPassword` rejects with, and NOT_FOUND. */
 export async function removeTotp({ currentPassword }: MutationStartTotpArgs, context: UsersContext): Promise<true> {
-  const userId = await confirmCaller(context, currentPassword);
+  const confirmed = await confirmCaller(context, currentPassword);
+  const { userId } = confirmed;
   await context.transact(async (stores) => {
+    await lockConfirmed(stores, confirmed);
     if (!(await stores.secondFactors.removeTotp(userId))) throw fail('NOT_FOUND', 'The account has no authenticator app.');
     await finishRemoval(stores, { userId, detail: 'totp' }, context);
   });
   return true;
 }
 
-/** Checks the password of the caller, and returns the id of its account. */
-export async function confirmCaller(context: UsersContext, password: string): Promise<string> {
-  const { userId } = requireCaller(context);
-  await context.confirmPassword({ userId, password }, toSessionClient(context));
-  return userId;
+/** A caller that has sent its password. */
+export interface ConfirmedCaller {
+  readonly userId: string;
+  /** The hash that the password has matched. */
+  readonly passwordHash: string;
 }
 
-/** Recovery codes alone protect nothing: they go with the last factor. */
+/** Checks the password of the caller. */
+export async function confirmCaller(context: UsersContext, password: string): Promise<ConfirmedCaller> {
+  const { userId } = requireCaller(context);
+  return { userId, passwordHash: await context.confirmPassword({ userId, password }, toSessionClient(context)) };
+}
+
+/** Locks the account of a caller. Throws CONFLICT when its password was changed since it was checked. */
+export async function lockConfirmed(
+  { secondFactors }: Pick<UsersStores, 'secondFactors'>,
+  { userId, passwordHash }: ConfirmedCaller,
+): Promise<void> {
+  if (await secondFactors.lockAccount(userId, passwordHash)) return;
+  throw fail('CONFLICT', 'The password was changed by another request at the same time. Log in again.');
+}
+
+/** Recovery codes alone protect nothing: they go with the last factor. The transaction has locked the account. */
 export async function finishRemoval(
   { secondFactors, securityEvents }: UsersStores,
   { userId, detail }: { readonly userId: string; readonly detail: string },
@@ -76,7 +96,7 @@ export async function finishRemoval(
   await securityEvents.record({ type: 'SECOND_FACTOR_DISABLED', userId, detail, client: toSessionClient(context) });
 }
 
-/** Gives an account recovery codes unless it has some; returns those that are new. */
+/** Gives an account, which the transaction has locked, recovery codes unless it has some; returns those that are new. */
 export async function giveRecoveryCodes(
   { recoveryCodes }: Pick<UsersContext, 'recoveryCodes'>,
   { secondFactors }: Pick<UsersStores, 'secondFactors'>,

@@ -7,16 +7,16 @@ import { lengthOf } from '@trestle/schema/lengths';
 import type { UsersContext } from '../context.ts';
 import type { MutationAddPasskeyArgs, MutationRemovePasskeyArgs, MutationStartPasskeyArgs } from '../generated/resolvers.ts';
 import { toSessionClient } from '../session/client.ts';
-import { confirmCaller, finishRemoval, giveRecoveryCodes } from './mutations.ts';
+import { confirmCaller, finishRemoval, giveRecoveryCodes, lockConfirmed } from './mutations.ts';
 import { MAX_PASSKEYS } from './passkey-store.ts';
 import { type Passkeys, readChallenge } from './passkeys.ts';
 
 /** Returns what a browser is asked for. Throws what `confirmPassword` rejects with, and BUSINESS_RULE_VIOLATION without a public origin. */
 export async function startPasskey({ currentPassword }: MutationStartPasskeyArgs, context: UsersContext): Promise<{ options: object }> {
   const passkeys = needPasskeys(context);
-  const userId = await confirmCaller(context, currentPassword);
+  const { userId } = await confirmCaller(context, currentPassword);
   const user = await context.loaders.user.need(userId);
-  const challenge = await context.stores.challenges.begin(userId, 'passkey');
+  const challenge = await context.stores.challenges.begin(user, 'passkey');
   return { options: await passkeys.toCreationOptions(user, challenge, await context.stores.passkeys.list(userId)) };
 }
 
@@ -33,6 +33,7 @@ export async function addPasskey({ name, response }: MutationAddPasskeyArgs, con
   const passkey = begun?.userId === userId ? await passkeys.verifyCreation(challenge, response) : null;
   if (!passkey) throw invalidResponse();
   return context.transact(async (stores) => {
+    await stores.secondFactors.lockAccount(userId);
     if (!(await stores.challenges.consume(challenge))) throw invalidResponse();
     if (!(await stores.passkeys.add(userId, name, passkey)))
       throw fail('BUSINESS_RULE_VIOLATION', `The passkey is known already, or the account has ${String(MAX_PASSKEYS)} passkeys.`);
@@ -43,8 +44,10 @@ export async function addPasskey({ name, response }: MutationAddPasskeyArgs, con
 
 /** Removes a passkey of the caller. Throws what `confirmPassword` rejects with, and NOT_FOUND. */
 export async function removePasskey({ id, currentPassword }: MutationRemovePasskeyArgs, context: UsersContext): Promise<true> {
-  const userId = await confirmCaller(context, currentPassword);
+  const confirmed = await confirmCaller(context, currentPassword);
+  const { userId } = confirmed;
   await context.transact(async (stores) => {
+    await lockConfirmed(stores, confirmed);
     if (!(await stores.passkeys.remove(userId, id))) throw notFound('passkey', id);
     await finishRemoval(stores, { userId, detail: 'passkey' }, context);
   });

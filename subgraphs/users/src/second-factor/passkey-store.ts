@@ -1,4 +1,4 @@
-/** Passkeys in PostgreSQL. Every method is one statement. */
+/** Passkeys in PostgreSQL. Every method is one statement. A transaction that adds or removes one has locked the account (see store.ts). */
 import { sql } from '@trestle/chassis/database/sql';
 import type { CreateId } from '@trestle/chassis/values/ids';
 import type { UserClient } from '../user/store.ts';

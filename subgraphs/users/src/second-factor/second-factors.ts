@@ -3,6 +3,7 @@ import type { Scope } from '@trestle/identity/scopes';
 import type { TokenGrant } from '@trestle/identity/tokens';
 import { type SecondFactorDemand, fail, rejectFaults } from '@trestle/schema/errors';
 import type { Attempts } from '../login/attempts.ts';
+import { changedDuringLogin } from '../login/authenticate.ts';
 import type { SessionClient } from '../session/store.ts';
 import type { Transact, UsersStores } from '../stores.ts';
 import type { User } from '../user/rules.ts';
@@ -27,7 +28,7 @@ export interface SecondFactors {
   demand(user: User): Promise<void>;
   /**
    * Resolves with the account of a login that is completed. Rejects with UNAUTHORIZED when the challenge is not valid or the code is wrong
-   * or was used before; the challenge stays valid then. Rejects with VALIDATION_ERROR unless there is a code or a passkey, and with
+   * or was used before; the challenge stays valid then. Rejects with UNAUTHORIZED also when the account was changed meanwhile. Rejects with VALIDATION_ERROR unless there is a code or a passkey, and with
    * RATE_LIMIT_EXCEEDED after too many failures.
    */
   complete(proof: LoginProof, client: SessionClient): Promise<User>;
@@ -59,10 +60,11 @@ export function createSecondFactors(options: SecondFactorOptions): SecondFactors
       if (!isRequiredForAdmins || account.role !== 'ADMIN') return account;
       return hasSecondFactor(await stores.secondFactors.status(account.id)) ? account : { ...account, role: 'USER', scopes: ENROLMENT };
     },
-    async demand({ id }) {
+    async demand(user) {
+      const { id } = user;
       const status = await stores.secondFactors.status(id);
       if (!hasSecondFactor(status)) return;
-      const challenge = await stores.challenges.begin(id, 'login');
+      const challenge = await stores.challenges.begin(user, 'login');
       throw fail('UNAUTHORIZED', 'The account has a second factor. Complete the login with it.', {
         secondFactor: await toDemand(options, { userId: id, challenge, secondsLeft: CHALLENGE_SECONDS }),
       });
@@ -72,13 +74,14 @@ export function createSecondFactors(options: SecondFactorOptions): SecondFactors
       checkProof(proof);
       const begun = await stores.challenges.find(challenge, 'login');
       if (!begun) throw fail('UNAUTHORIZED', 'The challenge is invalid, has expired or was used before. Log in again.');
-      const { userId, secondsLeft } = begun;
+      const { userId, generation, secondsLeft } = begun;
       const attempt = { ...proof, userId, client };
       const isAccepted = await attempts.run({ kind: 'code', subject: userId, userId, client }, () =>
         proof.passkey == null ? acceptCode(options, attempt) : acceptPasskey(options, attempt),
       );
       const [user] = isAccepted ? await stores.users.findByIds([userId]) : [];
-      if (user) return user;
+      if (user?.tokenGeneration === generation) return user;
+      if (isAccepted) throw changedDuringLogin();
       const message =
         proof.passkey == null ? 'The code is wrong or was used before.' : 'The passkey is not one of the account, or did not sign.';
       throw fail('UNAUTHORIZED', message, { secondFactor: await toDemand(options, { userId, challenge, secondsLeft }) });

@@ -23,6 +23,16 @@ export type SecondFactorStore = ReturnType<typeof createSecondFactorStore>;
 /** Creates the store. */
 export function createSecondFactorStore(prisma: Pick<UserClient, '$queryRaw' | '$executeRaw'>) {
   return {
+    /**
+     * Locks an account until the transaction ends, so that its second factors change one after the other: what a change counts stays so.
+     * Returns whether the account exists, with `passwordHash` if it is given.
+     */
+    async lockAccount(userId: string, passwordHash: string | null = null): Promise<boolean> {
+      const locked = await prisma.$queryRaw<unknown[]>(sql`
+        SELECT FROM "users" WHERE "id" = ${userId} AND (${passwordHash}::text IS NULL OR "passwordHash" = ${passwordHash}) FOR NO KEY UPDATE`);
+      return locked.length > 0;
+    },
+
     /** Returns what an account has; secrets that were not confirmed do not count. */
     async status(userId: string): Promise<SecondFactorStatus> {
       const [status] = await prisma.$queryRaw<SecondFactorStatus[]>(sql`

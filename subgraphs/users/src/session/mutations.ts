@@ -6,6 +6,7 @@ import type { UsersContext } from '../context.ts';
 import type { MutationCompleteLoginArgs, MutationEndSessionArgs, MutationLoginArgs, MutationLogoutArgs } from '../generated/resolvers.ts';
 import type { UsersStores } from '../stores.ts';
 import type { User } from '../user/rules.ts';
+import { changedDuringLogin } from '../login/authenticate.ts';
 import { toSessionClient } from './client.ts';
 import { createRefreshToken, hashRefreshToken } from './refresh-cookie.ts';
 import type { SessionAccount } from './store.ts';
@@ -33,12 +34,16 @@ export async function completeLogin(proof: MutationCompleteLoginArgs, context: U
   return beginSession(await context.secondFactors.complete(proof, toSessionClient(context)), context);
 }
 
-/** Begins a session of an account that has proved who it is. */
+/**
+ * Begins a session of an account that has proved who it is. Throws UNAUTHORIZED when the account was changed since the proof was checked: a
+ * new password must end a login with the old one, too.
+ */
 export async function beginSession(user: User, context: UsersContext): Promise<AuthPayload> {
   const client = toSessionClient(context);
   const refreshToken = createRefreshToken();
   const { id, ended } = await context.transact(async (stores) => {
-    const begun = await stores.sessions.begin(user.id, toHash(refreshToken), client);
+    const begun = await stores.sessions.begin(user, toHash(refreshToken), client);
+    if (!begun) throw changedDuringLogin();
     for (const sessionId of begun.ended) await stores.users.revokeSession(user.id, sessionId);
     await stores.securityEvents.record({ type: 'LOGIN_SUCCEEDED', userId: user.id, subject: begun.id, client });
     return begun;

@@ -27,6 +27,16 @@ export interface SessionClient {
 /** An account with the session that its next access token belongs to. */
 export type SessionAccount = User & { readonly sessionId: string };
 
+/** What a session needs of its account. */
+export type LoginAccount = Pick<User, 'id' | 'tokenGeneration'>;
+
+/** A session that has begun. */
+export interface BegunSession {
+  readonly id: string;
+  /** The ids of the sessions that have ended for it. */
+  readonly ended: readonly string[];
+}
+
 /** A refresh token that was used before. */
 export interface TokenReuse {
   readonly sessionId: string;
@@ -50,20 +60,12 @@ export function createSessionStore({ prisma, createId }: Pick<StoreOptions<UserC
   return {
     ...createSessionReads(prisma),
 
-    /** Begins a session, and returns its id and those of the sessions that end because the account has too many. */
-    async begin(userId: string, tokenHash: Buffer, client: SessionClient): Promise<{ id: string; ended: string[] }> {
-      const id = createId('ses');
-      const ended = await prisma.$queryRaw<{ id: string }[]>(sql`
-        WITH begun AS (
-          INSERT INTO "sessions" ("id", "userId", "tokenHash", "device", "address", "network", "createdAt", "lastUsedAt", "expiresAt")
-          VALUES (${id}, ${userId}, ${tokenHash}, ${client.device}, ${client.address}, ${client.network}, ${NOW}, ${NOW}, ${EXPIRY})
-        )
-        UPDATE "sessions" SET "endedAt" = ${NOW} WHERE "id" IN (
-          SELECT "id" FROM "sessions" WHERE "userId" = ${userId} AND ${IS_LIVE}
-          ORDER BY "lastUsedAt" DESC, "id" DESC OFFSET ${MAX_SESSIONS - 1}::int
-        ) RETURNING "id"`);
-      return { id, ended: ended.map((session) => session.id) };
-    },
+    /**
+     * Begins a session of an account as its login has read it. Returns undefined, and writes nothing, when the account was deleted or
+     * deactivated since it was read, or when its tokens were revoked, as a new password does.
+     */
+    begin: (account: LoginAccount, tokenHash: Buffer, client: SessionClient): Promise<BegunSession | undefined> =>
+      beginSession(prisma, account, { id: createId('ses'), tokenHash, ...client }),
 
     /**
      * Exchanges a refresh token for the next one, in one statement: of concurrent requests with the same token exactly one succeeds.
@@ -122,6 +124,33 @@ export function createSessionStore({ prisma, createId }: Pick<StoreOptions<UserC
 }
 
 const IS_LIVE = sql`"endedAt" IS NULL AND "expiresAt" > now()`;
+
+interface NewSession extends SessionClient {
+  readonly id: string;
+  readonly tokenHash: Buffer;
+}
+
+/** FOR SHARE waits for a change of the account that is not committed yet, and makes a later one wait, whose trigger then ends this session too. */
+async function beginSession(
+  prisma: UserClient,
+  { id: userId, tokenGeneration }: LoginAccount,
+  { id, tokenHash, device, address, network }: NewSession,
+): Promise<BegunSession | undefined> {
+  const [begun] = await prisma.$queryRaw<BegunSession[]>(sql`
+    WITH begun AS (
+      INSERT INTO "sessions" ("id", "userId", "tokenHash", "device", "address", "network", "createdAt", "lastUsedAt", "expiresAt")
+      SELECT ${id}, "id", ${tokenHash}::bytea, ${device}, ${address}, ${network}, ${NOW}, ${NOW}, ${EXPIRY}
+      FROM "users" WHERE "id" = ${userId} AND "tokenGeneration" = ${tokenGeneration}::int AND "isActive" FOR SHARE
+      RETURNING "id"
+    ), ended AS (
+      UPDATE "sessions" SET "endedAt" = ${NOW} WHERE "id" IN (
+        SELECT "id" FROM "sessions" WHERE "userId" = ${userId} AND ${IS_LIVE} AND EXISTS (SELECT FROM begun)
+        ORDER BY "lastUsedAt" DESC, "id" DESC OFFSET ${MAX_SESSIONS - 1}::int
+      ) RETURNING "id"
+    )
+    SELECT "id", ARRAY(SELECT "id" FROM ended) AS "ended" FROM begun`);
+  return begun;
+}
 
 function createSessionReads(prisma: UserClient): Pick<RowStore<Session, { readonly userId: string }, 'CREATED_AT'>, 'connection'> {
   return createRowStore<Session, { readonly userId: string }, 'CREATED_AT'>({

@@ -11,7 +11,7 @@ import type {
   MutationUpdateUserArgs,
 } from '../generated/resolvers.ts';
 import { toSessionClient } from '../session/client.ts';
-import { isSecurityChange, toCreationEvent, toSecurityEvents } from './security-changes.ts';
+import { isCompared, isSecurityChange, toCreationEvent, toSecurityEvents } from './security-changes.ts';
 import {
   type User,
   type UserChange,
@@ -99,8 +99,24 @@ interface AccountChange {
   readonly expectedVersions: ExpectedVersions;
 }
 
-/** Writes a change, with its security events in the same transaction. */
-function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
+/**
+ * Writes a change. One of the fields that rules and audit trail compare with the account that was read is written to that version only:
+ * a request that sends back a former address or role must not restore it unnoticed. Throws CONFLICT when another request was first.
+ */
+async function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
+  if (!isCompared(change)) return context.stores.users.update(user.id, change, { expectedVersions });
+  const judged = expectedVersions?.filter((version) => version === user.version) ?? [user.version];
+  try {
+    return await writeJudged(context, { user, change, expectedVersions: judged });
+  } catch (error) {
+    // A request without a precondition has failed none.
+    const isConflict = error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions;
+    throw isConflict ? fail('CONFLICT', `Account ${user.id} was changed by another request at the same time. Retry the request.`) : error;
+  }
+}
+
+/** Writes a change of the version that was read, with its security events in the same transaction. */
+function writeJudged(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
   if (!isSecurityChange(user, change)) return context.stores.users.update(user.id, change, { expectedVersions });
   const source = { caller: requireCaller(context), client: toSessionClient(context) };
   const { userId, sessionId } = source.caller;

@@ -3,6 +3,11 @@ import type { Caller } from '@trestle/identity';
 import type { ClientDescription, NewSecurityEvent } from '../security/security-events.ts';
 import type { User, UserChange } from './rules.ts';
 
+/** Returns whether a change has fields that rules and audit trail compare with the account, even if it leaves them as they are. */
+export function isCompared(change: UserChange): boolean {
+  return RECORDED.some((field) => change[field] !== undefined);
+}
+
 /** Returns whether a change may be one that the audit trail records. */
 export function isSecurityChange(user: User, change: UserChange): boolean {
   return RECORDED.some((field) => change[field] !== undefined && change[field] !== user[field]);
