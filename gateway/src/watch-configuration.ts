@@ -54,15 +54,17 @@ export async function watchConfigurations({
   };
   // Two files may change at once, and a change is applied to all graphs before the next one.
   let queue = Promise.resolve();
-  const load = () => {
-    const updated = queue.then(async () => {
+  const inOrder = (act: () => Promise<void>) => {
+    const done = queue.then(act);
+    queue = done.catch(() => undefined);
+    return done;
+  };
+  const load = () =>
+    inOrder(async () => {
       const next = await read();
       await apply(next);
       onApplied?.(toAcceptedFiles(next));
     });
-    queue = updated.catch(() => undefined);
-    return updated;
-  };
   const refuse = (error: unknown) => {
     log.error('refused a changed configuration; the running one stays', { error });
   };
@@ -72,7 +74,9 @@ export async function watchConfigurations({
   const changed = [...(applied?.texts ?? [])].filter(([file, text]) => files.has(file) && files.get(file) !== text);
   if (changed.length > 0)
     try {
-      await apply(await read(applied));
+      await inOrder(async () => {
+        await apply(await read(applied));
+      });
       for (const [file, text] of changed) files.set(file, text);
     } catch (error) {
       log.error('cannot apply the configuration of the other workers', { error });

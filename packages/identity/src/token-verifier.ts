@@ -55,12 +55,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const signingKeys = new SigningKeys((name: KeyName) =>
     name.issuer === ISSUER ? keys.find(name.kid, name.algorithm) : foreign?.findKey(name),
   );
-  /** Check the token of each caller that is watched. */
-  const checks = new Set<() => void>();
+  /** Check the keys of those tokens that are watched. */
+  const keyChecks = new Set<() => void>();
   for (const source of [keys, foreign])
     source?.onChange(() => {
       verified.clear();
-      for (const check of checks) check();
+      for (const checkKey of keyChecks) checkKey();
     });
   const millisecondsLeft = ({ expiresAt, toleranceSeconds = CLOCK_TOLERANCE_SECONDS }: Caller) =>
     (expiresAt + toleranceSeconds) * 1000 - now();
@@ -73,39 +73,55 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return caller;
   };
   const verify = createVerify({ read, isValid, verified });
-  const isInForce = (caller: Caller) => isValid(caller) && signingKeys.isInForce(caller);
   return {
     isValid,
-    watch(caller, onInvalid) {
-      let timer: NodeJS.Timeout;
-      let isStopped = false;
-      const stop = () => {
-        isStopped = true;
-        clearTimeout(timer);
-        checks.delete(check);
-        unsubscribe();
-      };
-      const check = () => {
-        clearTimeout(timer);
-        if (isStopped) return;
-        if (isInForce(caller)) wait();
-        else {
-          stop();
-          onInvalid();
-        }
-      };
-      const wait = () => {
-        // The token may have become invalid since it was verified.
-        const leftMs = isInForce(caller) ? millisecondsLeft(caller) + 1 : 0;
-        timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
-      };
-      const unsubscribe = subscribeToUser(caller.userId, check);
-      checks.add(check);
-      wait();
-      return stop;
-    },
+    watch: createWatch({ isValid, millisecondsLeft, signingKeys, keyChecks, subscribeToUser }),
     verify,
     verifyOrWait: createWaiting(verify, foreign),
+  };
+}
+
+interface WatchParts extends Pick<Revocations, 'subscribeToUser'> {
+  readonly isValid: (caller: Caller) => boolean;
+  readonly millisecondsLeft: (caller: Caller) => number;
+  readonly signingKeys: SigningKeys;
+  /** Called after each change of keys. */
+  readonly keyChecks: Set<() => void>;
+}
+
+function createWatch({ isValid, millisecondsLeft, signingKeys, keyChecks, subscribeToUser }: WatchParts): TokenVerifier['watch'] {
+  const isInForce = (caller: Caller) => isValid(caller) && signingKeys.isInForce(caller);
+  return (caller, onInvalid) => {
+    let timer: NodeJS.Timeout;
+    let isStopped = false;
+    const stop = () => {
+      isStopped = true;
+      clearTimeout(timer);
+      keyChecks.delete(checkKey);
+      unsubscribe();
+    };
+    const end = () => {
+      stop();
+      onInvalid();
+    };
+    const check = () => {
+      clearTimeout(timer);
+      if (isStopped) return;
+      if (isInForce(caller)) wait();
+      else end();
+    };
+    const checkKey = () => {
+      if (!isStopped && !signingKeys.isInForce(caller)) end();
+    };
+    const wait = () => {
+      // The token may have become invalid since it was verified.
+      const leftMs = isInForce(caller) ? millisecondsLeft(caller) + 1 : 0;
+      timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
+    };
+    const unsubscribe = subscribeToUser(caller.userId, check);
+    keyChecks.add(checkKey);
+    wait();
+    return stop;
   };
 }
 
