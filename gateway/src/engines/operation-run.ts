@@ -223,7 +223,7 @@ export class OperationRun {
     };
     if (isIncremental(checked, request)) {
       // A partial result must not be cached as the whole result.
-      this.#caching = NO_STORE;
+      this.#caching &&= NO_STORE;
       runIncremental(this.#options, { checked, context, cached: this.#cached, refuse: this.#refuse }, finish);
       return;
     }
