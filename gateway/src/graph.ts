@@ -120,12 +120,7 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply:
-      reconfigure &&
-      (async (next) => {
-        await reconfigure(toRuntimeSettings(next));
-        tls.replace(next.subgraphTls);
-      }),
+    apply: reconfigure && createApply(reconfigure, tls),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
@@ -140,6 +135,21 @@ export async function startGraph(
       cache?.close();
       await hooks.stop();
     },
+  };
+}
+
+/** Returns the function that applies a changed configuration as a whole, or rejects and changes nothing. */
+function createApply(reconfigure: NonNullable<Engine['reconfigure']>, tls: SubgraphTls): NonNullable<Graph['apply']> {
+  return async (next) => {
+    const settings = toRuntimeSettings(next);
+    const certificates = tls.prepare(next.subgraphTls);
+    try {
+      await reconfigure(settings, () => {
+        certificates.use();
+      });
+    } finally {
+      certificates.discard();
+    }
   };
 }
 

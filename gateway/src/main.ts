@@ -19,7 +19,7 @@ import { createGraphChooser } from './choose-graph.ts';
 import { readCommandLine } from './command-line.ts';
 import { check } from './commands/check.ts';
 import { type GraphConfig, readConfig } from './config.ts';
-import { toAcceptedFiles } from './configuration/accepted-files.ts';
+import { type AcceptedFiles, toAcceptedFiles } from './configuration/accepted-files.ts';
 import { createSettingTree } from './configuration/setting-tree.ts';
 import { type Graph, type SharedParts, startGraph } from './graph.ts';
 import { findCorsHeaders } from './collected-headers.ts';
@@ -49,12 +49,15 @@ if (notice !== undefined) {
   process.exit(0);
 }
 if (command !== 'start') process.exit(await runCommand());
-const accepted = cluster.isWorker ? await receiveConfiguration() : undefined;
-const config = shareLimits(await readConfig(undefined, undefined, accepted));
+const received = cluster.isWorker ? await receiveConfiguration() : undefined;
+const read = async (accepted?: AcceptedFiles) => shareLimits(await readConfig(undefined, undefined, accepted));
+const config = await read(received?.accepted);
 const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
 const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
 /** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
 const primary = cluster.isWorker ? connectToPrimary(log) : undefined;
+/** The configuration that the other workers have applied, and how they get to know what this one applies. */
+const ofOthers = { applied: received?.applied, onApplied: primary?.reportApplied };
 const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
 const drainMs = subscriptionDrainMs + requestDrainMs;
 /** Subscriptions end in the last part of the time in which the process still serves. */
@@ -94,7 +97,7 @@ async function start() {
   const parts = { tracing, admission, rateLimits, edge, buffers, compression };
   const shared = { ...parts, startPlanner: primary?.startPlanner, callbacks: callbacks.registry };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
-  const configuration = watchConfigurations({ config, read: async () => shareLimits(await readConfig()), log: processLog, graphs });
+  const configuration = await watchConfigurations({ config, ...ofOthers, read, log: processLog, graphs });
   const service = await startService({
     log,
     port: config.port,

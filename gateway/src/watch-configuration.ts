@@ -2,17 +2,23 @@
 import { readFile } from 'node:fs/promises';
 import type { ProcessLog } from '@trestle/log';
 import type { Config, ProcessConfig } from './config.ts';
+import { type AcceptedFiles, toAcceptedFiles } from './configuration/accepted-files.ts';
 import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
 import { readText } from './configuration/read-text.ts';
 import { graphSettings, sourceHeader } from './configuration/settings.ts';
 import { type FileWatch, type FileWatchOptions, watchFile } from './configuration/watch-file.ts';
+import { toRetryDelayMs } from './sources/passing-failure.ts';
 
 export interface ConfigurationWatchOptions {
   /** The settings that the process has started with. */
   readonly config: ProcessConfig;
-  /** Reads all settings again. */
-  readonly read: () => Promise<ProcessConfig>;
+  /** Reads all settings again; with texts that take the place of files, for a process that begins with a configuration that others have applied. */
+  readonly read: (accepted?: AcceptedFiles) => Promise<ProcessConfig>;
+  /** The files that other processes have applied last, since the settings of `config`; undefined for none. */
+  readonly applied?: AcceptedFiles | undefined;
+  /** Called with the files of each configuration that was applied. */
+  readonly onApplied?: ((files: AcceptedFiles) => void) | undefined;
   /** In the order of `config.graphs`. */
   readonly graphs: readonly RunningGraph[];
   readonly log: ProcessLog;
@@ -25,14 +31,21 @@ interface RunningGraph {
 }
 
 /**
- * Watches the configuration files and the files of policies, which are read with all settings again. A changed file with faults is refused and
- * logged, and all running settings stay.
+ * Applies what other processes have applied before, and watches the configuration files and the files of policies, which are read with all settings
+ * again. A changed file with faults is refused and logged, and all running settings stay. One that cannot be applied for a reason that may pass is tried
+ * again.
  */
-export function watchConfigurations({ config, read, graphs, log }: ConfigurationWatchOptions): FileWatch {
-  const files = new Map([config, ...config.graphs.map((graph) => graph.config)].map(({ configuration: { file, text } }) => [file, text]));
-  const applyToGraphs = createApply(config, graphs);
-  const update = async () => {
-    const next = await read();
+export async function watchConfigurations({
+  config,
+  read,
+  applied,
+  onApplied,
+  graphs,
+  log,
+}: ConfigurationWatchOptions): Promise<FileWatch> {
+  const files = new Map(toAcceptedFiles(config).texts);
+  const applyToGraphs = createApply(config, { graphs, log });
+  const apply = async (next: ProcessConfig) => {
     const later = [...findLater(config.env, next.env, true), ...(await applyToGraphs(next))];
     log.setLevel(next.LOG_LEVEL);
     if (later.length > 0) log.warn(`these changes of the configuration take effect at the next start: ${[...new Set(later)].join(', ')}`);
@@ -41,20 +54,35 @@ export function watchConfigurations({ config, read, graphs, log }: Configuration
   };
   // Two files may change at once, and a change is applied to all graphs before the next one.
   let queue = Promise.resolve();
-  const load = () => {
-    const updated = queue.then(update);
-    queue = updated.catch(() => undefined);
-    return updated;
+  const inOrder = (act: () => Promise<void>) => {
+    const done = queue.then(act);
+    queue = done.catch(() => undefined);
+    return done;
   };
+  const load = () =>
+    inOrder(async () => {
+      const next = await read();
+      await apply(next);
+      onApplied?.(toAcceptedFiles(next));
+    });
   const refuse = (error: unknown) => {
     log.error('refused a changed configuration; the running one stays', { error });
   };
-  const watches = [...files].flatMap(([file, initial]) =>
-    // A module stays in the memory of Node.js once it was loaded.
-    file === undefined || initial === undefined ? [] : [watchFile(file, { initial, read: readText, load, refuse })],
-  );
-  const policies = createPolicyWatch({ load, refuse });
+  const options = { load, refuse, retryAfterMs: toRetryDelayMs };
+  const policies = createPolicyWatch(options);
   policies.follow(findPolicyFiles(config, graphs));
+  const changed = [...(applied?.texts ?? [])].filter(([file, text]) => files.has(file) && files.get(file) !== text);
+  if (changed.length > 0)
+    try {
+      await inOrder(async () => {
+        await apply(await read(applied));
+      });
+      for (const [file, text] of changed) files.set(file, text);
+    } catch (error) {
+      log.error('cannot apply the configuration of the other workers', { error });
+    }
+  // A module stays in the memory of Node.js once it was loaded, so it is not watched.
+  const watches = [...files].map(([file, initial]) => watchFile(file, { ...options, initial, read: readText }));
   return {
     stop: () => {
       for (const watch of [...watches, policies]) watch.stop();
@@ -63,7 +91,7 @@ export function watchConfigurations({ config, read, graphs, log }: Configuration
 }
 
 /** Creates the watch of the files of policies, which a change of the configuration may replace by others: `follow` gets those of now, with their text. */
-function createPolicyWatch(options: Pick<FileWatchOptions, 'load' | 'refuse'>) {
+function createPolicyWatch(options: Pick<FileWatchOptions, 'load' | 'refuse' | 'retryAfterMs'>) {
   const watches = new Map<string, FileWatch>();
   let isStopped = false;
   const follow = (files: ReadonlyMap<string, string>) => {
@@ -97,7 +125,10 @@ function findPolicyFiles(config: ProcessConfig, graphs: readonly RunningGraph[])
 }
 
 /** Returns the function that applies settings to all graphs, or to none when one refuses. It returns what takes effect at the next start. */
-function createApply({ graphs: started }: ProcessConfig, graphs: readonly RunningGraph[]): (next: ProcessConfig) => Promise<string[]> {
+function createApply(
+  { graphs: started }: ProcessConfig,
+  { graphs, log }: Pick<ConfigurationWatchOptions, 'graphs' | 'log'>,
+): (next: ProcessConfig) => Promise<string[]> {
   const running = started.map(({ config }) => config);
   return async (next) => {
     const later: string[] = [];
@@ -110,13 +141,16 @@ function createApply({ graphs: started }: ProcessConfig, graphs: readonly Runnin
       try {
         await apply?.(settings);
       } catch (error) {
-        for (const each of undo) await each();
+        for (const each of undo)
+          await each().catch((reason: unknown) => {
+            log.error('a graph keeps a changed configuration that another graph has refused', { error: reason });
+          });
         throw error;
       }
       running[i] = settings;
       undo.push(async () => {
-        running[i] = before;
         await apply?.(before);
+        running[i] = before;
       });
       later.push(...findLater(started[i]?.config.env ?? {}, settings.env, apply !== undefined));
     }

@@ -86,6 +86,8 @@ describe('the response cache', () => {
   it('keeps no private result of a client that nothing identifies', async () => {
     const query = fresh(MINE);
     expect(await fetchesOf(query, {}, {})).toEqual([1, 1]);
+    // A header that subgraphs get may be that of many clients.
+    expect(await fetchesOf(query, { 'x-tenant': 'a' }, { 'x-tenant': 'a' })).toEqual([1, 1]);
     expect(statusOf(await ask(query))).toBe('Trestle; fwd=bypass');
   });
 

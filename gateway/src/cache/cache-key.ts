@@ -36,6 +36,14 @@ export function withoutCredential(identity: readonly string[]): readonly string[
   return identity.filter((_, i) => identity[i - (i % 2)] !== 'authorization');
 }
 
+/**
+ * Returns whether the headers have what identifies a client: a credential or cookies. Others, such as `Accept-Language`, are those of many clients,
+ * which must not get private results of each other.
+ */
+export function hasCredential(identity: readonly string[]): boolean {
+  return identity.some((name, i) => i % 2 === 0 && (name === 'authorization' || name === 'cookie'));
+}
+
 /** The parts of a context that distinguish callers. */
 export type CallerSource = Pick<RequestContext, 'caller' | 'identity' | 'client'>;
 

@@ -5,7 +5,7 @@
 import type { BodyParts, SendFetch } from '../execute/execute.ts';
 import type { FetchStep } from '../program/program.ts';
 import type { RequestContext } from '../request/context.ts';
-import { digest, toClientTags, withoutCredential, withoutName } from './cache-key.ts';
+import { digest, hasCredential, toClientTags, withoutCredential, withoutName } from './cache-key.ts';
 import { CachedFetch } from './cached-fetch.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { ALL_TAG, type ReceivedTags, toTypeTag } from './received-tags.ts';
@@ -57,10 +57,10 @@ export class EntityCache {
     const planned = this.#plan(step);
     const { identity } = context;
     // The callers of a private result cannot be distinguished.
-    if (!planned || (planned.isPrivate && identity.length === 0)) return undefined;
+    if (!planned || (planned.isPrivate && !hasCredential(identity))) return undefined;
     const isShared = this.#options.sharing === 'all' && !planned.isPrivate;
     const key = `fetch:${digest(JSON.stringify([hash, service, withoutName(head, step.operationName), isShared ? withoutCredential(identity) : identity]))}`;
-    return { key, clientTags: toClientTags(context), planned, tags: planned.tags, isOwn: !isShared && identity.length > 0 };
+    return { key, clientTags: toClientTags(context), planned, tags: planned.tags, isOwn: !isShared && hasCredential(identity) };
   }
 
   #plan(step: FetchStep): PlannedFetch | null {

@@ -5,7 +5,7 @@
 import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
 import type { CacheReport } from '../request/cache-report.ts';
 import type { OperationRequest } from '../request/operation.ts';
-import { type CallerSource, toCacheKey, toClientTags, withoutCredential } from './cache-key.ts';
+import { type CallerSource, hasCredential, toCacheKey, toClientTags, withoutCredential } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
 import { PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
@@ -83,7 +83,7 @@ export class ResponseCache {
     const { policy, request, hash, types } = query;
     const { context } = request;
     // The callers of a private result cannot be distinguished.
-    if (policy.isPrivate && context.identity.length === 0) {
+    if (policy.isPrivate && !hasCredential(context.identity)) {
       count('bypass');
       done({ pending: undefined });
       return;

@@ -27,9 +27,10 @@ export interface Engine {
   swap(supergraphSdl: string): Promise<void>;
   /**
    * Uses other settings from now on. Requests in flight end with those they began with. Rejects, and changes nothing, when that is not possible.
-   * Undefined for an engine that uses settings at its start only.
+   * `onSwitch` is called in the moment in which requests begin with the other settings, and must not throw. Undefined for an engine that uses settings
+   * at its start only.
    */
-  readonly reconfigure?: (settings: RuntimeSettings) => Promise<void>;
+  readonly reconfigure?: (settings: RuntimeSettings, onSwitch: () => void) => Promise<void>;
   /** Describes the operations of a document for agents. Rejects for a document that is not valid. Undefined for an engine that cannot. */
   readonly describe?: (query: string) => Promise<readonly OperationDescription[]>;
   /** The hash of the supergraph that is served. */

@@ -8,12 +8,13 @@ import type { Executor } from '../execute/executor.ts';
 import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { toPlanEvent } from '../extensions/events.ts';
+import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import type { CostMetrics } from '../observability/cost-metrics.ts';
 import { toLaunchAttributes, toOperationAttributes } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
-import type { CachePolicy } from '../request/cache-policy.ts';
+import { type CachePolicy, NO_STORE } from '../request/cache-policy.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { type Measure, renewContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
@@ -100,12 +101,12 @@ export class OperationRun {
         return;
       }
       this.#operation = ready.operation;
-      const { request } = this.#options;
+      const { request, hooks } = this.#options;
       if (request.usage) request.usage.operation = ready.operation.program.usage;
       const checked = checkPlanned(ready.operation, request, this.#options);
-      this.#caching = checked.caching;
+      this.#caching = mayChangeFetches(request.context, hooks) ? NO_STORE : checked.caching;
       const { quota, extended } = request.context;
-      const { onPlan } = this.#options.hooks;
+      const { onPlan } = hooks;
       quota.take(toUnits(checked.cost), (fault) => {
         this.#proceed(fault, () => {
           if (extended && onPlan)
@@ -222,7 +223,7 @@ export class OperationRun {
     };
     if (isIncremental(checked, request)) {
       // A partial result must not be cached as the whole result.
-      this.#caching = undefined;
+      this.#caching &&= NO_STORE;
       runIncremental(this.#options, { checked, context, cached: this.#cached, refuse: this.#refuse }, finish);
       return;
     }

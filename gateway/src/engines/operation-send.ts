@@ -4,6 +4,7 @@ import type { ResponseCache } from '../cache/response-cache.ts';
 import type { SendFetch } from '../execute/execute.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
+import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
 import type { Operation } from '../program/operation.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import type { Measure, RequestContext } from '../request/context.ts';
@@ -34,12 +35,16 @@ export interface OperationSend {
   readonly fetched: FetchReport | undefined;
 }
 
-/** Creates it for one execution. A mutation, and an operation with a report of its plan, must see the subgraphs: they have no entity cache. */
+/**
+ * Creates it for one execution. A mutation, and an operation with a report of its plan, must see the subgraphs: they have no entity cache. Neither has an
+ * operation whose fetches an extension may change.
+ */
 export function createOperationSend({ request, snapshot, hooks, measure, cache }: SendingParts, run: SendingRun): OperationSend {
   const { operation, context, guard, cached } = run;
   const send = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
   const entities = cache?.entities;
-  if (!entities || operation.program.kind !== 'query' || request.reports.plan) return { send, fetched: undefined };
+  if (!entities || operation.program.kind !== 'query' || request.reports.plan || mayChangeFetches(context, hooks))
+    return { send, fetched: undefined };
   const report: FetchReport = { wanted: 0, found: 0 };
   const resume = (act: () => void) => {
     measure(context.client, () => {

@@ -45,14 +45,14 @@ function failCanary(served: ServedSnapshots): void {
   }
 }
 
-it('plans operations of a promoted canary, also when the canary failed while it was being promoted', async () => {
+/** Serves a launch with a canary beside it. */
+async function serveCanary(loadSnapshot: typeof load): Promise<ServedSnapshots> {
   const canary = { launch: newLaunch, percent: 50, supergraphSdl: NEW };
-  const first = readDelivered(signArtifact({ environment: 'prod', release: 1, launch: oldLaunch, supergraphSdl: OLD, canary }, key));
-  const current = await load(first);
+  const delivered = readDelivered(signArtifact({ environment: 'prod', release: 1, launch: oldLaunch, supergraphSdl: OLD, canary }, key));
   const served = await ServedSnapshots.create(
-    { delivered: first, settings: {} as RuntimeSettings, current },
+    { delivered, settings: {} as RuntimeSettings, current: await load(delivered) },
     {
-      load,
+      load: loadSnapshot,
       onSwitch: () => undefined,
       warmUp: { maxOperations: 200, maxMs: 120_000 },
       canary: { header: undefined, minRequests: 10, errorFactor: 2, p95Factor: 2 },
@@ -61,6 +61,12 @@ it('plans operations of a promoted canary, also when the canary failed while it 
     },
   );
   expect(served.served.map(({ role }) => role)).toEqual(['current', 'canary']);
+  return served;
+}
+
+it('plans operations of a promoted canary, also when the canary failed while it was being promoted', async () => {
+  const served = await serveCanary(load);
+  const { current } = served;
   // It is used most, and not planned for the canary yet.
   await current.prepare(ask('query Late { a }'), { access: NO_ACCESS });
   const promoted = served.swap(signArtifact({ environment: 'prod', release: 2, launch: newLaunch, supergraphSdl: NEW }, key));
@@ -69,4 +75,38 @@ it('plans operations of a promoted canary, also when the canary failed while it 
   await promoted;
   expect(served.served).toMatchObject([{ role: 'current', launch: { launch: newLaunch, release: 2 } }]);
   expect(await served.current.prepare(ask('{ a b }'), { access: NO_ACCESS })).toHaveProperty('operation');
+});
+
+it('says when requests have other settings, which is before the canary has them', async () => {
+  let open = (): void => undefined;
+  const isOpen = new Promise<void>((resolve) => (open = resolve));
+  let canaries = 0;
+  const served = await serveCanary(async (given) => {
+    if (given.sdl === NEW && ++canaries === 2) await isOpen;
+    return load(given);
+  });
+  const settings = {} as RuntimeSettings;
+  let isDone = false;
+  const settingsAtSwitch = new Promise<RuntimeSettings>((resolve) => {
+    void served
+      .reconfigure(settings, () => {
+        resolve(served.settings);
+      })
+      .then(() => (isDone = true));
+  });
+  expect(await settingsAtSwitch).toBe(settings);
+  expect(isDone).toBe(false);
+  open();
+  await served.reconfigure(settings, () => undefined);
+  expect(served.served.map(({ role }) => role)).toEqual(['current', 'canary']);
+});
+
+it('does not say so for settings that the supergraph cannot be loaded with', async () => {
+  let isBroken = false;
+  const served = await serveCanary((given) => (isBroken ? Promise.reject(new Error('no memory')) : load(given)));
+  isBroken = true;
+  let hasSwitched = false;
+  const refused = served.reconfigure({} as RuntimeSettings, () => (hasSwitched = true));
+  await expect(refused).rejects.toThrow('no memory');
+  expect(hasSwitched).toBe(false);
 });

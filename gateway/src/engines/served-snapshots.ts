@@ -81,9 +81,12 @@ export class ServedSnapshots {
     return this.#inOrder(() => this.#replace(readDelivered(text), this.#settings, { isReload: false }));
   }
 
-  /** Uses other settings from now on. Rejects, and changes nothing, when that is not possible. */
-  reconfigure(settings: RuntimeSettings): Promise<void> {
-    return this.#inOrder(() => this.#replace(this.#delivered, settings, { isReload: true }));
+  /**
+   * Uses other settings from now on. Rejects, and changes nothing, when that is not possible. `onSwitch` is called when the next request has the other
+   * settings: a canary is loaded with them afterwards, which may take long.
+   */
+  reconfigure(settings: RuntimeSettings, onSwitch: () => void): Promise<void> {
+    return this.#inOrder(() => this.#replace(this.#delivered, settings, { isReload: true, onSwitch }));
   }
 
   /** Calls back when a canary is ended here: at once for one that has been, and later at most once for each release. */
@@ -116,16 +119,16 @@ export class ServedSnapshots {
     await this.#canary?.snapshot.planner.stop();
   }
 
-  async #replace(given: Delivered, settings: RuntimeSettings, { isReload }: { readonly isReload: boolean }): Promise<void> {
-    const { onSwitch } = this.#options;
+  async #replace(given: Delivered, settings: RuntimeSettings, { isReload, onSwitch }: Replacement): Promise<void> {
     // Another release of the same supergraph: nothing needs to be planned, and no subscription is planned again.
     if (isReload || given.sdl !== this.#delivered.sdl) {
       const next = this.#findPromoted(given, isReload) ?? (await this.#loadWarm(given, settings));
       const last = this.#current;
       [this.#current, this.#settings] = [next, settings];
       if (this.#canary?.snapshot === next) this.#canary = undefined;
+      onSwitch?.();
       last.retire();
-      onSwitch(next);
+      this.#options.onSwitch(next);
     }
     [this.#delivered, this.#current.launch] = [given, given.launch];
     await this.#setCanary(given.canary, { isReload });
@@ -188,6 +191,12 @@ export class ServedSnapshots {
     this.#last = done.catch(() => undefined);
     return done;
   }
+}
+
+interface Replacement {
+  /** Whether all is loaded again, because settings have changed. */
+  readonly isReload: boolean;
+  readonly onSwitch?: () => void;
 }
 
 /** What a source has delivered at the start, and the snapshot of it. */

@@ -6,6 +6,7 @@ import { Cancellation, OperationExpired } from '@trestle/service/process/cancell
 import { Counter, type Registry } from 'prom-client';
 import type { BufferPool } from '../execute/buffer-pool.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
+import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
 import type { Operation } from '../program/operation.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest } from '../request/operation.ts';
@@ -72,9 +73,9 @@ export class SharedExecutions {
 export function isShareable(
   { operation }: CheckedOperation,
   { context, reports, incremental }: OperationRequest,
-  { onSubgraphRequest }: Pick<Hooks, 'onSubgraphRequest'>,
+  hooks: Pick<Hooks, 'onSubgraphRequest'>,
 ): boolean {
-  if (context.extended && onSubgraphRequest) return false;
+  if (mayChangeFetches(context, hooks)) return false;
   const isWhole = operation.deferred === undefined || incremental === undefined;
   return operation.program.kind === 'query' && isWhole && !context.upload && !reports.plan && !reports.cost && !reports.supergraph;
 }

@@ -99,7 +99,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       });
     },
     swap: (text) => snapshots.swap(text),
-    reconfigure: (next) => snapshots.reconfigure(next),
+    reconfigure: (next, onSwitch) => snapshots.reconfigure(next, onSwitch),
     describe: (query) => snapshots.current.planner.describe(query),
     get hash() {
       return snapshots.current.hash;

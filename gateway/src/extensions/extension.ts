@@ -20,7 +20,10 @@ export interface Extension {
   readonly onPlan?: (event: PlanEvent) => Awaitable<void>;
   /** A subscription is about to begin. */
   readonly onSubscribe?: (event: SubscribeEvent) => Awaitable<void>;
-  /** A fetch is about to be sent; not again when it is retried. Subscriptions over WebSockets to subgraphs are no fetches. */
+  /**
+   * A fetch is about to be sent; not again when it is retried. Subscriptions over WebSockets to subgraphs are no fetches. With this hook no result is
+   * cached or shared, because it may depend on what the hook does.
+   */
   readonly onSubgraphRequest?: (event: SubgraphRequestEvent) => Awaitable<void>;
   /** A response of a subgraph has arrived, or none will. */
   readonly onSubgraphResponse?: (event: SubgraphResponseEvent) => void;
@@ -125,7 +128,7 @@ export interface PlanEvent extends RequestEvent {
 }
 
 export interface SubgraphRequestEvent extends RefusingEvent {
-  /** Undefined for events that subscribers of several callers share. */
+  /** Undefined for events of public subscriptions, which subscribers of several callers share. */
   readonly request: ExtensionRequest | undefined;
   readonly subgraph: string;
   readonly url: string;
@@ -137,6 +140,7 @@ export interface SubgraphRequestEvent extends RefusingEvent {
 }
 
 export interface SubgraphResponseEvent {
+  /** Undefined for events that several subscribers may share: those of public subscriptions, and all where no extension has `onSubgraphRequest`. */
   readonly request: ExtensionRequest | undefined;
   readonly subgraph: string;
   readonly durationMs: number;

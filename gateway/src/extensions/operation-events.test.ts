@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createFileCheck } from '@trestle/multipart/file-check';
+import { NO_STORE } from '../request/cache-policy.ts';
 import type { RequestContext } from '../request/context.ts';
 import { ExtendedRequest } from '../request/extended-request.ts';
 import { NO_REPORTS, type OperationRequest, type OperationResult } from '../request/operation.ts';
@@ -93,7 +94,7 @@ describe('WrittenEvent', () => {
     expect(event.readBody()).toBe('{"data":{"a":"ö"}}');
     event.setBody('{"data":null}');
     const { bytes, length, release, caching } = event.toResult();
-    expect([bytes.toString('utf8', 0, length), release, caching]).toEqual(['{"data":null}', undefined, undefined]);
+    expect([bytes.toString('utf8', 0, length), release, caching]).toEqual(['{"data":null}', undefined, NO_STORE]);
     // Another request may have the bytes then.
     expect(() => event.readBody()).toThrow('has been sent');
     expect(result.released()).toBe(1);

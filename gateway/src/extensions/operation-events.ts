@@ -1,4 +1,5 @@
 /** What the hooks around an operation are called with, and how they replace it or its result. No I/O. */
+import { NO_STORE } from '../request/cache-policy.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import { isObject, parseJson } from '../request/json.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
@@ -110,7 +111,7 @@ export class WrittenEvent extends ArrivedEvent implements ResponseEvent {
       if (this.#hasEnded) throw new TypeError('The result has been sent');
       if (replaced.rest) throw new TypeError('The first of several incremental responses cannot be replaced');
       const bytes = toBody(json);
-      this.#result = { ...replaced, bytes, length: bytes.length, release: undefined, caching: undefined };
+      this.#result = { ...replaced, bytes, length: bytes.length, release: undefined, caching: NO_STORE };
       replaced.release?.();
     };
   }

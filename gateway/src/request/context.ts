@@ -28,7 +28,7 @@ export interface RequestContext {
   readonly trace: Scope | undefined;
   /** The files of a multipart request, which the variables have placeholders for. */
   readonly upload?: Upload;
-  /** Undefined without extensions, and for events that subscribers of several callers share. */
+  /** Undefined without extensions, and for events that several subscribers may share. */
   readonly extended?: ExtendedRequest | undefined;
 }
 

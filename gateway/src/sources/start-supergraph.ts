@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { SettingsError } from '@trestle/env';
 import type { Log } from '@trestle/log';
-import { backoffMs } from '@trestle/service/process/backoff';
 import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
 import { watchFile } from '../configuration/watch-file.ts';
 import type { Engine } from '../engines/engine.ts';
@@ -10,7 +9,7 @@ import { type LastGood, createLastGood } from './last-good.ts';
 import { openSource } from './open-source.ts';
 import { pollSource } from './poll-source.ts';
 import { reportReturn } from './report-return.ts';
-import { MAX_LOADS, isPassing } from './passing-failure.ts';
+import { isPassing, toRetryDelayMs } from './passing-failure.ts';
 import type { ReadResult, SourceMetrics } from './source-metrics.ts';
 import type { SupergraphSource } from './source.ts';
 
@@ -21,9 +20,6 @@ export interface SupergraphOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly metrics: SourceMetrics;
 }
-
-/** The delays after which a file is loaded again that could not be loaded for a reason that may pass. */
-const RETRIES = { firstMs: 1000, maxMs: 60_000 };
 
 /** What serves the supergraph, and the function that ends the search for new ones. */
 export interface RunningSupergraph {
@@ -64,7 +60,7 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
       metrics.setCurrent(false);
       log.error('refused a new supergraph; still serving the old one', { error });
     },
-    retryAfterMs: (error, failures) => (isPassing(error) && failures < MAX_LOADS ? backoffMs(failures, RETRIES) : undefined),
+    retryAfterMs: toRetryDelayMs,
   });
   return {
     engine,

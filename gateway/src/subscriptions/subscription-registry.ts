@@ -2,6 +2,7 @@
 import { toOpenLimitFault } from '@trestle/limits/headers';
 import { stringify } from 'safe-stable-stringify';
 import type { Writing } from '../execute/write-result.ts';
+import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
 import type { FetchStep } from '../program/program.ts';
 import { createContext } from '../request/context.ts';
 import type { OperationRequest } from '../request/operation.ts';
@@ -42,6 +43,8 @@ interface StreamKey {
   readonly subject: string;
   /** The same with the position after which the stream begins. */
   readonly key: string;
+  /** Whether no other subscriber may share the stream: only then do hooks of its fetches know the request. */
+  readonly isUnshared: boolean;
 }
 
 export class SubscriptionRegistry {
@@ -54,6 +57,8 @@ export class SubscriptionRegistry {
   readonly #backlog = new Backlog();
   readonly #counts: StreamCounts;
   #snapshot: Snapshot | undefined;
+  /** Streams that no other subscriber may share. */
+  #unshared = 0;
 
   constructor(options: RegistryOptions) {
     this.#options = options;
@@ -76,7 +81,7 @@ export class SubscriptionRegistry {
       );
     const { resume } = request.request;
     if (resume?.after !== undefined) toSourcePosition((request.operation.program.source as FetchStep).service, resume.after);
-    const key = toKey(request.request, request.operation.program.isPublic);
+    const key = this.#toKey(request);
     const known = this.#joinable.get(key.key);
     if (known && !known.isEnding) {
       known.add(subscriber);
@@ -99,9 +104,19 @@ export class SubscriptionRegistry {
     for (const stream of [...this.#streams]) stream.endWith(SHUTDOWN);
   }
 
-  #create({ subject, key }: StreamKey, { request, snapshot, operation, conditions }: SubscribeRequest): ResponseStream {
+  /** The identity of the caller counts only where the results may depend on it. Public events are fetched without a caller, so hooks know none either. */
+  #toKey({ request, operation }: SubscribeRequest): StreamKey {
+    const { query, operationName, variables, resume, context } = request;
+    const { isPublic } = operation.program;
+    const isUnshared = !isPublic && mayChangeFetches(context, this.#options.hooks);
+    const own = isUnshared ? ++this.#unshared : null;
+    const subject = stringify([query, operationName ?? null, variables, isPublic ? [] : context.identity, own]);
+    return { subject, key: resume ? `${subject}\n${resume.after ?? ''}` : subject, isUnshared };
+  }
+
+  #create({ subject, key, isUnshared }: StreamKey, { request, snapshot, operation, conditions }: SubscribeRequest): ResponseStream {
     const { query, operationName, variables, resume } = request;
-    const context = toStreamContext(request, operation.program.isPublic);
+    const context = toStreamContext(request, operation.program.isPublic, isUnshared);
     const stream: ResponseStream = new ResponseStream(
       {
         ...this.#options,
@@ -160,14 +175,8 @@ function removeFrom(sets: Map<string, Set<ResponseStream>>, subject: string, str
   if (set?.size === 0) sets.delete(subject);
 }
 
-/** The identity of the caller counts only where the results may depend on it. */
-function toKey({ query, operationName, variables, resume, context }: OperationRequest, isPublic: boolean): StreamKey {
-  const subject = stringify([query, operationName ?? null, variables, isPublic ? [] : context.identity]);
-  return { subject, key: resume ? `${subject}\n${resume.after ?? ''}` : subject };
-}
-
 /** Returns the context of a stream, which outlives its first request. Public events are fetched without a caller. */
-function toStreamContext({ context }: OperationRequest, isPublic: boolean): OperationRequest['context'] {
-  const lasting = { ...context, trace: undefined };
-  return isPublic ? createContext({ ...lasting, caller: null, identity: [], mutationHeaders: [], extended: undefined }) : lasting;
+function toStreamContext({ context }: OperationRequest, isPublic: boolean, isUnshared: boolean): OperationRequest['context'] {
+  const lasting = { ...context, trace: undefined, extended: isUnshared ? context.extended : undefined };
+  return isPublic ? createContext({ ...lasting, caller: null, identity: [], mutationHeaders: [] }) : lasting;
 }

@@ -208,6 +208,24 @@ describe('server-sent events from subgraphs', () => {
   });
 });
 
+describe('other files', () => {
+  it('are used from the call of `use` on, and not at all when one of them is not valid', async () => {
+    const tls = use(write('prepared', { ca: authority.cert, pair: client }));
+    const context = tls.of('orders')();
+    const toSettings = (files: TlsFiles) => ({ all: {}, bySubgraph: new Map([['orders', files]]) });
+    expect(() => tls.prepare(toSettings({ ca: folder.write('prepared-bad', 'no certificate') }))).toThrow();
+    tls.prepare(toSettings(write('discarded', { ca: other.cert }))).discard();
+    const prepared = tls.prepare(toSettings(write('next', { ca: authority.cert, pair: await authority.sign('next') })));
+    expect(tls.of('orders')()).toBe(context);
+    prepared.use();
+    prepared.discard();
+    const used = tls.of('orders')();
+    expect(used).not.toBe(context);
+    write('next', { pair: await authority.sign('renewed') });
+    await until(() => tls.of('orders')() !== used);
+  });
+});
+
 describe('files of TLS', () => {
   it('that are not valid after a change leave the last ones in use, with a line in the log that quotes no key', async () => {
     const files = write('bad', { ca: authority.cert, pair: client });

@@ -28,9 +28,17 @@ export interface SubgraphTlsSettings {
 export interface SubgraphTls {
   /** Returns what reads the context of each new connection to the subgraph. */
   of(name: string): ReadTls;
-  /** Uses other files. Throws when they are not valid; those in use stay then. */
-  replace(settings: SubgraphTlsSettings): void;
+  /** Reads other files, which are not used yet. Throws TlsFileError when they are not valid. */
+  prepare(settings: SubgraphTlsSettings): PreparedTls;
   stop(): void;
+}
+
+/** Certificates that were read. */
+export interface PreparedTls {
+  /** Has new connections use them, in place of those in use. */
+  use(): void;
+  /** Must be called at the end. Ends the watch of files that are not used. */
+  discard(): void;
 }
 
 /** Why files cannot be used. The message does not name the file. */
@@ -91,17 +99,26 @@ export function createSubgraphTls(settings: SubgraphTlsSettings, log: Log): Subg
   let current = load(settings, log);
   return {
     of: (name) => () => current.contexts.get(toKey(filesOf(current.settings, name)))?.context,
-    replace: (next) => {
-      if (toText(next) === toText(current.settings)) return;
+    prepare: (next) => {
+      if (toText(next) === toText(current.settings)) return UNCHANGED;
       const loaded = load(next, log);
-      current.stop();
-      current = loaded;
+      return {
+        use: () => {
+          current.stop();
+          current = loaded;
+        },
+        discard: () => {
+          if (current !== loaded) loaded.stop();
+        },
+      };
     },
     stop: () => {
       current.stop();
     },
   };
 }
+
+const UNCHANGED: PreparedTls = { use: () => undefined, discard: () => undefined };
 
 interface Loaded {
   readonly settings: SubgraphTlsSettings;

@@ -64,6 +64,8 @@ export type FromWorker =
   | ToPlanner
   /** The first message of each worker. */
   | { readonly kind: 'read configuration' }
+  /** The configuration files that the worker has applied after a change. */
+  | { readonly kind: 'applied configuration'; readonly files: AcceptedFiles }
   | { readonly kind: 'take'; readonly id: number; readonly takes: readonly Take[] }
   | { readonly kind: 'refund'; readonly key: string; readonly units: number; readonly slot: number }
   | { readonly kind: 'read metrics'; readonly id: number }
@@ -73,7 +75,8 @@ export type FromWorker =
 /** What the primary sends. */
 export type FromPrimary =
   | FromPlanner
-  | { readonly kind: 'configuration'; readonly accepted: AcceptedFiles }
+  /** The files with which every worker starts, and those that workers have applied since, if any. */
+  | { readonly kind: 'configuration'; readonly accepted: AcceptedFiles; readonly applied: AcceptedFiles | undefined }
   | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Taken[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'collect'; readonly id: number };

@@ -103,10 +103,14 @@ interface AnswerParts extends Pick<WorkersOptions, 'log' | 'accepted'> {
 function createAnswer({ log, planners, accepted }: AnswerParts): (worker: Worker, message: FromWorker) => void {
   const windows = createSlidingWindows();
   const metrics = collectMetrics(listWorkers, send);
+  let applied: AcceptedFiles | undefined;
   return (worker, message) => {
     switch (message.kind) {
       case 'read configuration':
-        send(worker, { kind: 'configuration', accepted });
+        send(worker, { kind: 'configuration', accepted, applied });
+        return;
+      case 'applied configuration':
+        applied = message.files;
         return;
       case 'take':
         send(worker, { kind: 'taken', id: message.id, counts: message.takes.map((take) => takeAndGrant(windows, take)) });

@@ -20,23 +20,33 @@ export interface Primary {
   readonly expose: (registries: readonly Registry[]) => void;
   /** Returns the metrics of all workers as text. Rejects when the primary does not reply in time. */
   readonly readMetrics: () => Promise<string>;
+  /** Tells it which configuration files this worker has applied: a worker that is started later applies them too. */
+  readonly reportApplied: (files: AcceptedFiles) => void;
   /** Opens the planner of a supergraph that all workers share. */
   readonly startPlanner: StartPlanner;
 }
 
+/** The configuration files of a worker. */
+export interface ReceivedConfiguration {
+  /** Those with which every worker starts. */
+  readonly accepted: AcceptedFiles;
+  /** Those that the other workers have applied since; undefined for none. */
+  readonly applied: AcceptedFiles | undefined;
+}
+
 /**
- * Resolves with the configuration files that the primary has accepted; with undefined when it does not reply in time, as the primary of another program
+ * Resolves with the configuration files that the primary has; with undefined when it does not reply in time, as the primary of another program
  * that starts workers: the worker then reads the files itself.
  */
-export function receiveConfiguration(): Promise<AcceptedFiles | undefined> {
+export function receiveConfiguration(): Promise<ReceivedConfiguration | undefined> {
   return new Promise((resolve) => {
-    const end = (accepted: AcceptedFiles | undefined) => {
+    const end = (received: ReceivedConfiguration | undefined) => {
       clearTimeout(timer);
       process.off('message', receive);
-      resolve(accepted);
+      resolve(received);
     };
     const receive = (message: FromPrimary) => {
-      if (message.kind === 'configuration') end(message.accepted);
+      if (message.kind === 'configuration') end(message);
     };
     const timer = setTimeout(end, CONFIGURATION_TIMEOUT_MS, undefined);
     process.on('message', receive);
@@ -87,6 +97,9 @@ export function connectToPrimary(log: Log): Primary {
   });
   return {
     startPlanner: createStartPlanner({ channel: planner, log }),
+    reportApplied: (files) => {
+      send({ kind: 'applied configuration', files });
+    },
     windows: rates.windows,
     expose: (registries) => {
       own = registries;

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
-import { exportSPKI, importJWK } from 'jose';
+import { type JWK, exportSPKI, importJWK } from 'jose';
 import { type ForeignTokens, openForeignTokens } from './foreign-tokens.ts';
 import { createFixedKeys } from './key-source.ts';
 import { REVOCATION_SECONDS, createRevocations } from './revocations.ts';
@@ -169,6 +169,23 @@ describe('a token of another issuer', () => {
     expect(() => verifier.verify(token)).toThrow(REJECTED);
   });
 
+  it('is valid after its end for the clock tolerance of its issuer, also when it was verified before', async () => {
+    const exp = Math.floor(Date.now() / 1000);
+    const token = await provider.sign({ iat: exp - 600, exp });
+    let seconds = exp + 119;
+    const tolerant = await open({ clockToleranceSeconds: 120 }, () => seconds * 1000);
+    const caller = tolerant.verifier.verify(token);
+    expect([tolerant.verifier.isValid(caller), tolerant.verifier.verify(token)]).toEqual([true, caller]);
+    seconds = exp + 120;
+    expect(tolerant.verifier.isValid(caller)).toBe(false);
+    expect(() => tolerant.verifier.verify(token)).toThrow(REJECTED);
+    seconds = exp - 1;
+    const exact = await open({ clockToleranceSeconds: 0 }, () => seconds * 1000);
+    exact.verifier.verify(token);
+    seconds = exp;
+    expect(() => exact.verifier.verify(token)).toThrow(REJECTED);
+  });
+
   it('is refused once it is revoked, which leaves tokens of ours with the same ids alone', async () => {
     const { verifier, revocations } = await open();
     const token = await provider.sign({ sub: 'usr_1', jti: 'j' });
@@ -189,6 +206,44 @@ describe('the keys of another issuer', () => {
     const token = await provider.sign();
     await untilAccepted(() => verifier.verify(token));
     expect(() => verifier.verify(old)).toThrow(REJECTED);
+  });
+
+  it('end what is watched for callers of a removed key, once, and nothing else', async () => {
+    const { verifier } = await open();
+    const ended: string[] = [];
+    const watch = async (name: string) => verifier.watch(verifier.verify(await provider.sign()), () => ended.push(name));
+    await watch('first');
+    const stop = await watch('stopped');
+    stop();
+    // A load that leaves the key in force.
+    const unknown = await provider.sign({}, { kid: 'unknown' });
+    const seen = provider.requests;
+    while (provider.requests < seen + 4) {
+      expect(() => verifier.verify(unknown)).toThrow(REJECTED);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(ended).toEqual([]);
+    await provider.rotate('second');
+    const token = await provider.sign();
+    await untilAccepted(() => verifier.verify(token));
+    expect(ended).toEqual(['first']);
+    await watch('second');
+    // Another key with the same id.
+    await provider.rotate('second');
+    while (ended.length < 2) {
+      expect(() => verifier.verify(unknown)).toThrow(REJECTED);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(ended).toEqual(['first', 'second']);
+  });
+
+  it('may have one id for keys of different types', async () => {
+    const ecdsa = await provider.sign();
+    const [published] = provider.keys;
+    await provider.rotate('first', 'RS256');
+    provider.keys = [published as JWK, ...provider.keys];
+    const { verifier } = await open();
+    for (const token of [ecdsa, await provider.sign()]) expect(verifier.verify(token)).toMatchObject({ userId: 'acme:bob' });
   });
 
   it('are waited for by a token that names a new one, and every token of them is loaded for once', async () => {

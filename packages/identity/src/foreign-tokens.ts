@@ -1,10 +1,11 @@
 /** Access tokens of other issuers: discovery and keys (OpenID Connect Discovery 1.0), and what their claims mean here. */
-import { createHash } from 'node:crypto';
+import { type KeyObject, createHash } from 'node:crypto';
 import type { Log } from '@trestle/log';
 import jwt from 'jsonwebtoken';
 import { type Caller, ROLES, type Role } from './identity.ts';
 import { type KeySet, readIssuerKeys } from './key-set.ts';
 import { RemoteKeys, fetchJson } from './remote-keys.ts';
+import type { KeyName } from './signing-keys.ts';
 import { type ParsedToken, unauthorized } from './token-format.ts';
 import { type TrustedIssuer, isForeignScope } from './trusted-issuers.ts';
 
@@ -14,6 +15,8 @@ export interface ForeignTokens {
   readonly settled: Promise<void>;
   /** Returns the caller of a token, or undefined for an issuer that is not trusted. Throws UNAUTHORIZED. */
   read(parsed: ParsedToken): Caller | undefined;
+  /** Returns the key of an issuer that is in force; undefined for one that does not exist, and for an issuer that is not trusted. */
+  findKey(name: KeyName): KeyObject | undefined;
   /** Resolves when keys were loaded, or after 2 s, for a token whose key is not known and being loaded; returns undefined for any other. */
   waitForKey(parsed: ParsedToken): Promise<void> | undefined;
   /** Calls `listener` after the keys of an issuer were loaded. */
@@ -45,7 +48,8 @@ export function openForeignTokens({ issuers, now = Date.now, ...options }: Forei
       { issuer, keys: new RemoteKeys({ ...options, name: issuer.name, load: () => loadKeys(issuer) }) },
     ]),
   );
-  const find = ({ payload: { iss } }: ParsedToken) => (typeof iss === 'string' ? trusted.get(iss) : undefined);
+  const findIssuer = (name: unknown) => (typeof name === 'string' ? trusted.get(name) : undefined);
+  const find = ({ payload: { iss } }: ParsedToken) => findIssuer(iss);
   const all = [...trusted.values()].map(({ keys }) => keys);
   return {
     settled: Promise.all(all.map(({ settled }) => settled)).then(() => undefined),
@@ -59,6 +63,7 @@ export function openForeignTokens({ issuers, now = Date.now, ...options }: Forei
         throw error;
       }
     },
+    findKey: ({ issuer, kid, algorithm }) => findIssuer(issuer)?.keys.find(kid, algorithm),
     waitForKey(parsed) {
       const found = find(parsed);
       const { kid, algorithm } = parsed;
@@ -141,6 +146,7 @@ function readClaims(payload: jwt.JwtPayload, issuer: TrustedIssuer, seconds: num
     tokenId: toId('jti', jti),
     generation: 0,
     expiresAt: exp,
+    toleranceSeconds: issuer.clockToleranceSeconds,
     sessionId: sid === undefined ? null : toId('sid', sid),
     scopes: scopesOf(payload, issuer),
     clientId: clientId === undefined ? null : toId('client_id', clientId),

@@ -19,6 +19,8 @@ export interface Caller {
   readonly generation: number;
   /** Expiry of the token, in seconds since the epoch. */
   readonly expiresAt: number;
+  /** For how many seconds after its expiry the token is valid, because clocks differ; 5 unless its issuer has another tolerance. */
+  readonly toleranceSeconds?: number;
   /** The session that the token belongs to: a login, an API key or an OAuth grant. Null for a token that belongs to none. */
   readonly sessionId: string | null;
   /** What the token may do, within what the role may do. Names of other graphs than ours may be among them. */

@@ -14,7 +14,7 @@ export interface VerificationKey {
 export interface KeySet {
   /**
    * Returns the key with this id for this algorithm. Without an id, returns the only key for the algorithm. Returns undefined when there is
-   * no such key.
+   * no such key. Keys of different types may have the same id (RFC 7517 §4.5).
    */
   readonly find: (kid: string | undefined, algorithm: string) => KeyObject | undefined;
   readonly size: number;
@@ -47,13 +47,12 @@ export const ASYMMETRIC_ALGORITHMS: readonly string[] = [...RSA_ALGORITHMS, ...[
 
 /** Creates a set of keys. */
 export function createKeySet(keys: readonly VerificationKey[]): KeySet {
-  const byId = new Map(keys.map((each) => [each.kid, each]));
   return {
     size: keys.length,
     find(kid, algorithm) {
-      const candidates = kid === undefined ? keys.filter(({ algorithms }) => algorithms.includes(algorithm)) : [];
-      const found = kid === undefined ? candidates[0] : byId.get(kid);
-      return candidates.length <= 1 && found?.algorithms.includes(algorithm) ? found.key : undefined;
+      const ofAlgorithm = keys.filter(({ algorithms }) => algorithms.includes(algorithm));
+      if (kid !== undefined) return ofAlgorithm.findLast((each) => each.kid === kid)?.key;
+      return ofAlgorithm.length === 1 ? ofAlgorithm[0]?.key : undefined;
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Caller } from './identity.ts';
 import { type KeySource, createFixedKeys } from './key-source.ts';
 import { CLOCK_TOLERANCE_SECONDS, ISSUER, readOwnToken } from './own-tokens.ts';
 import { type Revocations, createRevocations } from './revocations.ts';
+import { type KeyName, SigningKeys } from './signing-keys.ts';
 import { TokenCache } from './token-cache.ts';
 import { parseToken, unauthorized } from './token-format.ts';
 
@@ -19,11 +20,14 @@ export interface TokenVerifier {
    * issuer may sign with a new key at once. Returns a promise only where it waits.
    */
   verifyOrWait(token: string): Caller | Promise<Caller>;
-  /** Returns whether the token of a verified caller is still valid. For streams and sockets, which outlive the verification. */
+  /**
+   * Returns whether the token of a verified caller has neither expired nor been revoked. For streams and sockets, which outlive the verification; that
+   * its key was removed only `watch` notices.
+   */
   isValid(caller: Caller): boolean;
   /**
-   * Calls `onInvalid` once, when the token expires or is revoked; never before `watch` has returned. Returns a function that stops
-   * watching.
+   * Calls `onInvalid` once, when the token expires or is revoked, or its issuer has removed the key that signed it; never before `watch` has
+   * returned. Returns a function that stops watching.
    */
   watch(caller: Caller, onInvalid: () => void): () => void;
 }
@@ -31,7 +35,7 @@ export interface TokenVerifier {
 /** Configures a token verifier. */
 export type TokenVerifierOptions = ({ readonly keys: Pick<KeySource, 'find' | 'onChange'> } | { readonly publicKeyPem: string }) & {
   /** Verifies the tokens of other issuers; none are accepted by default. */
-  readonly foreign?: Pick<ForeignTokens, 'read' | 'waitForKey' | 'onChange'> | undefined;
+  readonly foreign?: Pick<ForeignTokens, 'read' | 'findKey' | 'waitForKey' | 'onChange'> | undefined;
   /** Revoked tokens; none by default. */
   readonly revocations?: Revocations;
   /** Returns milliseconds since the epoch; `Date.now` by default. */
@@ -48,49 +52,76 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const { isRevoked, subscribeToUser } = revocations;
   const verified = new TokenCache();
   const find: KeySource['find'] = (kid, algorithm) => keys.find(kid, algorithm);
+  const signingKeys = new SigningKeys((name: KeyName) =>
+    name.issuer === ISSUER ? keys.find(name.kid, name.algorithm) : foreign?.findKey(name),
+  );
+  /** Check the keys of those tokens that are watched. */
+  const keyChecks = new Set<() => void>();
   for (const source of [keys, foreign])
     source?.onChange(() => {
       verified.clear();
+      for (const checkKey of keyChecks) checkKey();
     });
-  const millisecondsLeft = ({ expiresAt }: Caller) => (expiresAt + CLOCK_TOLERANCE_SECONDS) * 1000 - now();
+  const millisecondsLeft = ({ expiresAt, toleranceSeconds = CLOCK_TOLERANCE_SECONDS }: Caller) =>
+    (expiresAt + toleranceSeconds) * 1000 - now();
   const isValid = (caller: Caller) => millisecondsLeft(caller) > 0 && !isRevoked(caller);
   const read = (token: string) => {
     const parsed = parseToken(token);
     const caller = parsed.payload['iss'] === ISSUER ? readOwnToken(parsed, { find, now }) : foreign?.read(parsed);
     if (!caller) throw unauthorized();
+    signingKeys.note(caller, parsed);
     return caller;
   };
   const verify = createVerify({ read, isValid, verified });
   return {
     isValid,
-    watch(caller, onInvalid) {
-      let timer: NodeJS.Timeout;
-      let isStopped = false;
-      const stop = () => {
-        isStopped = true;
-        clearTimeout(timer);
-        unsubscribe();
-      };
-      const check = () => {
-        clearTimeout(timer);
-        if (isStopped) return;
-        if (isValid(caller)) wait();
-        else {
-          stop();
-          onInvalid();
-        }
-      };
-      const wait = () => {
-        // The token may have become invalid since it was verified.
-        const leftMs = isValid(caller) ? millisecondsLeft(caller) + 1 : 0;
-        timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
-      };
-      const unsubscribe = subscribeToUser(caller.userId, check);
-      wait();
-      return stop;
-    },
+    watch: createWatch({ isValid, millisecondsLeft, signingKeys, keyChecks, subscribeToUser }),
     verify,
     verifyOrWait: createWaiting(verify, foreign),
+  };
+}
+
+interface WatchParts extends Pick<Revocations, 'subscribeToUser'> {
+  readonly isValid: (caller: Caller) => boolean;
+  readonly millisecondsLeft: (caller: Caller) => number;
+  readonly signingKeys: SigningKeys;
+  /** Called after each change of keys. */
+  readonly keyChecks: Set<() => void>;
+}
+
+function createWatch({ isValid, millisecondsLeft, signingKeys, keyChecks, subscribeToUser }: WatchParts): TokenVerifier['watch'] {
+  const isInForce = (caller: Caller) => isValid(caller) && signingKeys.isInForce(caller);
+  return (caller, onInvalid) => {
+    let timer: NodeJS.Timeout;
+    let isStopped = false;
+    const stop = () => {
+      isStopped = true;
+      clearTimeout(timer);
+      keyChecks.delete(checkKey);
+      unsubscribe();
+    };
+    const end = () => {
+      stop();
+      onInvalid();
+    };
+    const check = () => {
+      clearTimeout(timer);
+      if (isStopped) return;
+      if (isInForce(caller)) wait();
+      else end();
+    };
+    const checkKey = () => {
+      if (!isStopped && !signingKeys.isInForce(caller)) end();
+    };
+    const wait = () => {
+      // The token may have become invalid since it was verified.
+      const leftMs = isInForce(caller) ? millisecondsLeft(caller) + 1 : 0;
+      timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
+    };
+    const unsubscribe = subscribeToUser(caller.userId, check);
+    keyChecks.add(checkKey);
+    wait();
+    return stop;
   };
 }
 
