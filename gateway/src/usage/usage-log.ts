@@ -19,8 +19,11 @@ const ROW_BYTES = 400;
 
 /** What a destination wants to know of the requests of a row. */
 export interface RowCounts {
-  /** Counts a request. Returns about how many bytes of memory that takes, beside those of the row. */
-  add(end: RequestEnd): number;
+  /**
+   * Counts a request. Returns about how many bytes of memory that takes, beside those of the row. When the log is full it takes none: undefined says
+   * that the request is not counted.
+   */
+  add(end: RequestEnd, isFull: boolean): number | undefined;
 }
 
 /** Requests of one operation by one version of a client. */
@@ -69,8 +72,9 @@ export class UsageLog<Counts extends RowCounts> implements RequestSink {
   add(operation: OperationUsage, { name, version }: ClientApplication, end: RequestEnd): void {
     const client = this.#find(name ?? '', version ?? '');
     const row = client.rows.get(operation) ?? this.#create(client, operation);
-    if (row) this.#bytes += row.counts.add(end);
-    else this.#options.onDrop();
+    const added = row?.counts.add(end, this.#isFull());
+    if (added === undefined) this.#options.onDrop();
+    else this.#bytes += added;
   }
 
   /** Returns the rows so far, and begins anew. */
@@ -80,6 +84,10 @@ export class UsageLog<Counts extends RowCounts> implements RequestSink {
     this.#operations = new Set();
     this.#bytes = 0;
     return rows;
+  }
+
+  #isFull(): boolean {
+    return this.#bytes >= this.#options.maxBytes;
   }
 
   #find(name: string, version: string): ClientRows<Counts> {
@@ -96,7 +104,7 @@ export class UsageLog<Counts extends RowCounts> implements RequestSink {
     if (!client) {
       client = { client: name || null, version: version || null, rows: new Map() };
       // A client of which no row can be kept is not kept either.
-      if (this.#bytes >= this.#options.maxBytes) return client;
+      if (this.#isFull()) return client;
       versions.set(version, client);
       this.#bytes += ROW_BYTES;
     }
@@ -104,7 +112,7 @@ export class UsageLog<Counts extends RowCounts> implements RequestSink {
   }
 
   #create({ client, version, rows }: ClientRows<Counts>, operation: OperationUsage): UsageRow<Counts> | undefined {
-    if (this.#bytes >= this.#options.maxBytes) return undefined;
+    if (this.#isFull()) return undefined;
     this.#bytes += ROW_BYTES;
     if (!this.#operations.has(operation)) {
       this.#operations.add(operation);
