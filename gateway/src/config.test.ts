@@ -279,5 +279,43 @@ describe('readConfig with a configuration file', () => {
       expect(faults).toContain(fault);
       expect(faults).not.toContain('hunter2');
     });
+
+    it.each([
+      ['reports without a graph', '', 'usage.graphos.reports: needs supergraph.uplink.graphRef (APOLLO_GRAPH_REF)'],
+      ['reports without a key', '', 'usage.graphos.reports: needs supergraph.uplink.key (APOLLO_KEY)'],
+      ['Hive beside it', ', hive: { token: hunter2 }', 'usage.graphos.reports: must be off beside usage.hive.token'],
+      [
+        'a registry beside it',
+        ' }\nsupergraph: { registry: { url: "https://hunter2.example.com" }',
+        'usage.graphos.reports: must be off beside a registry',
+      ],
+      ['the other engine', ' }\nengine: { name: apollo', 'usage.graphos.reports: needs the engine trestle'],
+    ])('reports %s among the settings of GraphOS', async (_, rest, fault) => {
+      const faults = await faultsOf(`usage: { graphos: { reports: true }${rest} }\n`);
+      expect(faults).toContain(fault);
+      expect(faults).not.toContain('hunter2');
+    });
+
+    it.each(['http://hunter2.example.com/', 'http://127.0.0.1.example.com/', 'http://localhost.example.com/', 'http://10.0.0.1/'])(
+      'refuses to send the key of GraphOS to %s without TLS',
+      async (endpoint) => {
+        const faults = await faultsOf(`usage: { graphos: { endpoint: "${endpoint}" } }\n`);
+        expect(faults).toContain('usage.graphos.endpoint: must be an https URL');
+        expect(faults).not.toContain('hunter2');
+      },
+    );
+
+    it('refuses a key of GraphOS that no header can have', async () => {
+      expect(await faultsOf('supergraph: { uplink: { key: "hunter2\\n" } }\n')).toContain(
+        'supergraph.uplink.key: must have 1 to 8192 visible ASCII characters',
+      );
+    });
+
+    it('reports to GraphOS about a supergraph from elsewhere, also without TLS to a loopback address', async () => {
+      const text =
+        'supergraph: { source: file, file: a.graphql, uplink: { graphRef: g@v, key: k } }\nusage: { graphos: { reports: true, endpoint: "http://[::1]:1/a" } }\n';
+      const { config } = (await read(text)).graphs[0] ?? {};
+      expect(config).toMatchObject({ supergraph: { kind: 'file' }, APOLLO_USAGE_REPORTS: true, APOLLO_KEY: 'k', APOLLO_GRAPH_REF: 'g@v' });
+    });
   });
 });
