@@ -4,7 +4,7 @@ import { ApolloGateway } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginUsageReporting } from '@apollo/server/plugin/usageReporting';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { type IPathErrorStats, Report } from '@apollo/usage-reporting-protobuf';
+import { type IContextualizedStats, type IPathErrorStats, type ITracesAndStats, Report } from '@apollo/usage-reporting-protobuf';
 import type { ReceivedReport } from './report-receiver.ts';
 
 /** What a report says of the requests of one operation by one client. */
@@ -17,7 +17,8 @@ export interface ReportedRequests {
   readonly withoutFields: number;
   readonly persisted: { readonly hits: number; readonly misses: number };
   readonly cacheHits: number;
-  readonly errors: IPathErrorStats;
+  /** `PathErrorStats` as JSON. */
+  readonly errors: object;
   /** The requests in the histogram of durations. */
   readonly timed: number;
   /** Those in the histogram of results from the cache. */
@@ -34,8 +35,8 @@ export function decodeReport({ bytes }: ReceivedReport): Report {
 export function readRequests(reports: readonly ReceivedReport[]): ReportedRequests[] {
   const rows = reports.map(decodeReport).flatMap(({ tracesPerQuery }) =>
     Object.entries(tracesPerQuery).flatMap(([key, traces]) =>
-      // A decoded message has plain arrays, whatever its type says.
-      [...(traces.statsWithContext as Iterable<NonNullable<unknown>>)].map((stats) => toRequests(key, traces, stats)),
+      // A decoded message has arrays, where one that is encoded may have objects with `toArray`.
+      (traces.statsWithContext as readonly IContextualizedStats[]).map((stats) => toRequests(key, traces, stats)),
     ),
   );
   return rows.sort((left, right) => (toSortKey(left) < toSortKey(right) ? -1 : 1));
@@ -43,40 +44,38 @@ export function readRequests(reports: readonly ReceivedReport[]): ReportedReques
 
 const toSortKey = ({ key, client, version }: ReportedRequests) => [key, client, version].join('\n');
 
-type Traces = Report['tracesPerQuery'][string];
-interface Stats {
-  readonly context?: { readonly clientName?: string; readonly clientVersion?: string };
-  readonly queryLatencyStats?: Readonly<Record<string, unknown>>;
-}
-
-function toRequests(key: string, { referencedFieldsByType = {} }: Traces, stats: Stats): ReportedRequests {
-  const counts = stats.queryLatencyStats ?? {};
+function toRequests(
+  key: string,
+  { referencedFieldsByType }: ITracesAndStats,
+  { context, queryLatencyStats: counts }: IContextualizedStats,
+): ReportedRequests {
   const fields = Object.entries(referencedFieldsByType ?? {}).map(([type, { fieldNames, isInterface }]) => {
     return [type, { names: [...(fieldNames ?? [])].sort(), isInterface: isInterface ?? false }] as const;
   });
   return {
     key,
-    client: stats.context?.clientName ?? '',
-    version: stats.context?.clientVersion ?? '',
-    requests: counts['requestCount'] as number,
-    withErrors: counts['requestsWithErrorsCount'] as number,
-    withoutFields: counts['requestsWithoutFieldInstrumentation'] as number,
-    persisted: { hits: counts['persistedQueryHits'] as number, misses: counts['persistedQueryMisses'] as number },
-    cacheHits: counts['cacheHits'] as number,
-    errors: toPlain(counts['rootErrorStats']) as IPathErrorStats,
-    timed: sum(counts['latencyCount']),
-    timedCached: sum(counts['cacheLatencyCount']),
+    client: context?.clientName ?? '',
+    version: context?.clientVersion ?? '',
+    requests: counts?.requestCount ?? 0,
+    withErrors: counts?.requestsWithErrorsCount ?? 0,
+    withoutFields: counts?.requestsWithoutFieldInstrumentation ?? 0,
+    persisted: { hits: counts?.persistedQueryHits ?? 0, misses: counts?.persistedQueryMisses ?? 0 },
+    cacheHits: counts?.cacheHits ?? 0,
+    errors: toPlain(counts?.rootErrorStats),
+    timed: sum(counts?.latencyCount as readonly number[]),
+    timedCached: sum(counts?.cacheLatencyCount as readonly number[]),
     fields: Object.fromEntries(fields),
   };
 }
 
 /** A number below 0 stands for so many classes without a duration. */
-function sum(counts: unknown): number {
-  return (counts as readonly number[]).reduce((total, count) => total + Math.max(count, 0), 0);
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + Math.max(count, 0), 0);
 }
 
-function toPlain(message: unknown): unknown {
-  return JSON.parse(JSON.stringify(message ?? {}));
+/** Returns what assertions can compare. */
+function toPlain(errors: IPathErrorStats | null | undefined): object {
+  return JSON.parse(JSON.stringify(errors ?? {})) as object;
 }
 
 /** A gateway of Apollo. */

@@ -10,7 +10,7 @@ import type { DeferrableProgram } from '../program/deferred-program.ts';
 import type { IntrospectionResults, Location } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
-import type { DescribeUsage } from './describe/usage-describer.ts';
+import type { DescribeUsage } from './describe/describe-usage.ts';
 import { createProgramCompiler } from './compile/compile-program.ts';
 import { Uncovered } from './selections/cover.ts';
 import { describeOperations } from './describe/describe-operations.ts';

@@ -10,7 +10,7 @@ import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from '../selections/cover.ts';
 import { createFindFetchCaching } from '../caching/fetch-caching.ts';
 import { describeVariables, locationOf } from '../selections/input-types.ts';
-import type { DescribeUsage } from '../describe/usage-describer.ts';
+import type { DescribeUsage } from '../describe/describe-usage.ts';
 import type { LoadedSupergraph } from '../supergraph/load-supergraph.ts';
 import { findOwners } from '../selections/owners.ts';
 import { planPatched } from '../corrections/patch-operation.ts';

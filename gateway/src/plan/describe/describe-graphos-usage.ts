@@ -1,11 +1,10 @@
 /**
  * Describes an operation for reports to GraphOS, once when it is prepared. The signature and the fields are those of Apollo Server, because GraphOS
- * tells operations apart by their signatures, whoever reports them.
+ * tells operations apart by their signatures.
  */
 import { createHash } from 'node:crypto';
 import { calculateReferencedFieldsByType, usageReportingSignature } from '@apollo/utils.usagereporting';
-import { MAX_COORDINATE_BYTES, MAX_TEXT, toDocument } from './describe-usage.ts';
-import type { DescribeUsage } from './usage-describer.ts';
+import { type DescribeUsage, MAX_COORDINATE_BYTES, MAX_TEXT, toDocument } from './describe-usage.ts';
 
 /** Returns the function that describes the operations of a supergraph. Its id is the hash of its text, as in the reports of Apollo's router. */
 export function createGraphosDescriber(sdl: string): DescribeUsage {

@@ -31,6 +31,9 @@ export interface UsedOperation {
 }
 
 /** Returns what is reported of a valid operation; undefined when it is longer than what it is reported to takes. */
+export type DescribeUsage = (schema: GraphQLSchema, used: UsedOperation) => OperationUsage | undefined;
+
+/** Describes a valid operation as {@link DescribeUsage} does. */
 export function describeUsage(
   schema: GraphQLSchema,
   { operation, fragments }: UsedOperation,

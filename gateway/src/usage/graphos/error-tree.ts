@@ -84,10 +84,5 @@ function toKeys({ path = [], extensions = {} }: UsageError): string[] {
 
 function toStats({ children, errors, requests }: Node): IPathErrorStats {
   const entries = [...children].map(([key, child]) => [key, toStats(child)] as const);
-  return { children: toMap(entries), errorsCount: errors, requestsWithErrorsCount: requests };
-}
-
-/** Returns an object without a prototype: a key may have any name. */
-function toMap<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {
-  return Object.assign(Object.create(null) as Record<string, Value>, Object.fromEntries(entries));
+  return { children: Object.fromEntries(entries), errorsCount: errors, requestsWithErrorsCount: requests };
 }

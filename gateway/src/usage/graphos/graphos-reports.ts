@@ -3,7 +3,7 @@ import { type IReferencedFieldsForType, type IReportHeader, type ITracesAndStats
 import type { OperationUsage } from '../../request/operation-usage.ts';
 import type { UsageReport, WriteOptions } from '../usage-destination.ts';
 import type { UsageRow } from '../usage-log.ts';
-import { RequestStats } from './request-stats.ts';
+import type { RequestStats } from './request-stats.ts';
 
 /** The bounds of one report. An operation has at most 5 MiB (plan/describe/describe-usage.ts). */
 const MAX_ROWS = 500;
