@@ -1,8 +1,11 @@
 /** Reports of usage to Apollo GraphOS, compared with those of Apollo Server and @apollo/gateway for the same requests. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
 import { type ApolloPeer, decodeReport, readRequests, startApolloPeer } from '../../stack/graphos-report.ts';
 import { type ReportReceiver, startReportReceiver } from '../../stack/report-receiver.ts';
 import { openSocket } from '../../stack/socket-client.ts';
@@ -159,6 +162,23 @@ describe('usage.graphos', () => {
     expect(graphRef).toBe('shop@current');
     expect(operationCount).toBe(1);
     expect(endTime?.seconds).toBeGreaterThanOrEqual(before);
+  });
+
+  it('reports about a supergraph from Uplink, by the hash of its text', async () => {
+    const routerConfig = { __typename: 'RouterConfigResult', id: '1', minDelaySeconds: 60, supergraphSdl: federation.supergraphSdl };
+    const uplink = createServer((incoming, response) => {
+      incoming.resume();
+      response.end(JSON.stringify({ data: { routerConfig } }));
+    }).listen(0, '127.0.0.1');
+    await once(uplink, 'listening');
+    const endpoint = `http://127.0.0.1:${String((uplink.address() as AddressInfo).port)}/`;
+    const gateway = await startGateway(['--port', '0', '--auth', 'off'], { ...toEnv(receiver), APOLLO_UPLINK_ENDPOINTS: endpoint });
+    await request(`${gateway.url}/graphql`, { method: 'POST', body: { query: 'query Uplinked { user(id: 1) { id } }' } });
+    await gateway.end('SIGTERM');
+    const [report] = received(true).map(decodeReport);
+    const executableSchemaId = createHash('sha256').update(federation.supergraphSdl).digest('hex');
+    expect(report?.header).toMatchObject({ graphRef: 'shop@current', executableSchemaId });
+    uplink.close();
   });
 
   it('reports a subscription when it begins', async () => {

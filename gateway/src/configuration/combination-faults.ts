@@ -52,6 +52,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
   findUsageFaults(values, addFault);
+  findGraphosFaults(values, { isProcess, addFault });
   findEngineFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS, 'REDIS_URL');
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
@@ -87,13 +88,13 @@ function findUsageFaults(values: SettingValues, addFault: AddFault): void {
   if (token !== undefined && registry !== undefined)
     addFault('HIVE_ACCESS_TOKEN', 'must not be set beside a registry: usage is reported to one');
   if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', NEEDS_TRESTLE);
-  findGraphosFaults(values, addFault);
 }
 
-function findGraphosFaults(values: SettingValues, addFault: AddFault): void {
+function findGraphosFaults(values: SettingValues, { isProcess, addFault }: Pick<Surroundings, 'isProcess' | 'addFault'>): void {
   const { protocol, hostname } = new URL(values.APOLLO_USAGE_REPORTING_INGRESS_URL);
   if (protocol !== 'https:' && !LOOPBACK.includes(hostname)) addFault('APOLLO_USAGE_REPORTING_INGRESS_URL', REPORTS_NEED_TLS);
-  if (!values.APOLLO_USAGE_REPORTS) return;
+  // Each graph may have a key of its own.
+  if (!values.APOLLO_USAGE_REPORTS || isProcess) return;
   const { APOLLO_KEY: key, APOLLO_GRAPH_REF: graphRef, HIVE_ACCESS_TOKEN: token, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
   if (graphRef === undefined) addFault('APOLLO_USAGE_REPORTS', 'needs supergraph.uplink.graphRef (APOLLO_GRAPH_REF)', 'APOLLO_GRAPH_REF');
   if (key === undefined) addFault('APOLLO_USAGE_REPORTS', 'needs supergraph.uplink.key (APOLLO_KEY)', 'APOLLO_KEY');
