@@ -1,12 +1,14 @@
 /** Receives reports of usage by POST, on a port that the system chooses, and responds as a test says. */
 import { type IncomingHttpHeaders, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 export interface ReceivedReport {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The body as it was sent, which may be compressed. */
+  readonly bytes: Buffer;
 }
 
 export interface ReportReceiver {
@@ -22,8 +24,8 @@ export async function startReportReceiver(): Promise<ReportReceiver> {
   const received: ReceivedReport[] = [];
   const state = { status: 200 };
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      received.push({ path: request.url ?? '', headers: request.headers, body });
+    void buffer(request).then((bytes) => {
+      received.push({ path: request.url ?? '', headers: request.headers, body: bytes.toString(), bytes });
       response.writeHead(state.status, { 'content-type': 'application/json' }).end('{}');
     });
   });

@@ -280,23 +280,5 @@ describe('readConfig with a configuration file', () => {
       expect(faults).toContain('SUPERGRAPH_HEADER_X-A: must have 1 to 8192 visible ASCII characters');
       expect(faults).not.toContain('hunter2');
     });
-
-    it.each([
-      ['a target without a token', 'target: shop/api/production', 'usage.hive.target: needs usage.hive.token (HIVE_ACCESS_TOKEN)'],
-      ['a target that is no path', 'token: hunter2, target: shop', 'usage.hive.target: must be organization/project/target'],
-      ['a target that leads elsewhere', 'token: hunter2, target: ../../admin', 'usage.hive.target: must be organization/project/target'],
-      ['a share above 1', 'token: hunter2, sampleRate: 2', 'usage.hive.sampleRate: must be'],
-      ['a token with a line break', 'token: "hunter2\\n"', 'usage.hive.token: must have 1 to 8192 visible ASCII characters'],
-      [
-        'a registry beside it',
-        'token: hunter2 } }\nsupergraph: { registry: { url: "https://r"',
-        'usage.hive.token: must not be set beside a registry',
-      ],
-      ['the other engine', 'token: hunter2 } }\nengine: { name: apollo, x: { y: 1', 'usage.hive.token: needs the engine trestle'],
-    ])('reports %s among the settings of Hive', async (_, hive, fault) => {
-      const faults = await faultsOf(`usage: { hive: { ${hive} } }\n`);
-      expect(faults).toContain(fault);
-      expect(faults).not.toContain('hunter2');
-    });
   });
 });

@@ -92,7 +92,7 @@ export async function startGraph(
   };
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
-  const usage = createUsage(config, { log, metrics });
+  const usage = await createUsage(config, { log, metrics });
   const tls = createSubgraphTls(config.subgraphTls, log);
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, tls, ...shared });
   const { supergraph: settings } = config;

@@ -58,7 +58,7 @@ export function createPipeline({ documents, engine, signInFields, hooks, usage: 
     const { operationName, variables } = incoming.parameters;
     requireCredential(incoming.rejection, { query, operationName }, signInFields);
     const { context, rejection, isReadOnly, reports, subscriber, resume, incremental } = incoming;
-    const usage = reporter?.begin(incoming.client);
+    const usage = reporter?.begin(incoming);
     execute({ query, operationName, variables, context, rejection, isReadOnly, reports, subscriber, resume, incremental, usage }, done);
   };
 }
@@ -67,7 +67,7 @@ export function createPipeline({ documents, engine, signInFields, hooks, usage: 
 function recordUsage(execute: Execute): Execute {
   return (request: OperationRequest, done: (result: OperationResult) => void) => {
     execute(request, (result) => {
-      request.usage?.end(result.outcome !== 'complete');
+      request.usage?.end({ isError: result.outcome !== 'complete', isCached: result.cached?.kind === 'hit' });
       done(result);
     });
   };

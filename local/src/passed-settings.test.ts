@@ -43,6 +43,8 @@ describe('npm start', () => {
       'APOLLO_UPLINK_ENDPOINTS',
       'APOLLO_GRAPH_REF',
       'APOLLO_KEY',
+      'APOLLO_USAGE_REPORTS',
+      'APOLLO_USAGE_REPORTING_INGRESS_URL',
     ],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name), eventsUrlSettingOf(name)]),
   ]);

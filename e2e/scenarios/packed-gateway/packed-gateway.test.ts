@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation.ts';
+import { readRequests } from '../../stack/graphos-report.ts';
+import { startReportReceiver } from '../../stack/report-receiver.ts';
 import { call, withAgent } from '../mcp/agent.ts';
 
 const run = promisify(execFile);
@@ -146,6 +148,15 @@ describe('the package @trestle/gateway, installed from its tarball', () => {
     const target = join(folder, 'node_modules/@trestle/gateway');
     expect(Object.keys((await readManifest(target)).dependencies)).not.toContain('@modelcontextprotocol/sdk');
     expect(await readFile(join(target, 'THIRD-PARTY-LICENSES'), 'utf8')).toContain('@modelcontextprotocol/sdk');
+  });
+
+  it('reports usage to GraphOS by packages that it depends on', async () => {
+    const receiver = await startReportReceiver();
+    const env = { APOLLO_KEY: 'k', APOLLO_GRAPH_REF: 'g@v', APOLLO_USAGE_REPORTS: 'on', APOLLO_USAGE_REPORTING_INGRESS_URL: receiver.url };
+    const federation = await startFederation(SOURCES, { command, env });
+    await federation.ask('query Book { book(id: "b1") { stars } }').finally(() => federation.stop());
+    expect(readRequests(receiver.received)).toMatchObject([{ key: '# Book\nquery Book{book(id:""){stars}}', requests: 1 }]);
+    await receiver.stop();
   });
 
   it('serves GraphiQL with its files', async () => {

@@ -13,6 +13,7 @@ const CACHE_NEEDS_ONE_WORKER = 'must be redis or off with several workers: memor
 const NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
+const REPORTS_NEED_TLS = 'must be an https URL, because the key is sent with reports; http is allowed for loopback addresses only';
 const CALLBACKS_NEED_URL = 'needs server.callbackUrl, to which a subgraph with subscriptionProtocol: callback sends its events';
 const CALLBACKS_NEED_ONE_WORKER = 'must not be set with several workers: callbacks must reach the process that has the subscription';
 
@@ -53,6 +54,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
   findUsageFaults(values, addFault);
+  findGraphosFaults(values, { isProcess, addFault });
   findEngineFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS, 'REDIS_URL');
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
@@ -78,6 +80,9 @@ function findEngineFaults(values: SettingValues, addFault: AddFault): void {
   if (values.MAX_DEFERRED > 0) addFault('MAX_DEFERRED', NEEDS_TRESTLE);
 }
 
+/** Where a key may be sent without TLS. */
+const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
+
 function findUsageFaults(values: SettingValues, addFault: AddFault): void {
   const { HIVE_ACCESS_TOKEN: token, HIVE_TARGET: target, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
   if (target !== undefined && token === undefined)
@@ -85,4 +90,17 @@ function findUsageFaults(values: SettingValues, addFault: AddFault): void {
   if (token !== undefined && registry !== undefined)
     addFault('HIVE_ACCESS_TOKEN', 'must not be set beside a registry: usage is reported to one');
   if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', NEEDS_TRESTLE);
+}
+
+function findGraphosFaults(values: SettingValues, { isProcess, addFault }: Pick<Surroundings, 'isProcess' | 'addFault'>): void {
+  const { protocol, hostname } = new URL(values.APOLLO_USAGE_REPORTING_INGRESS_URL);
+  if (protocol !== 'https:' && !LOOPBACK.includes(hostname)) addFault('APOLLO_USAGE_REPORTING_INGRESS_URL', REPORTS_NEED_TLS);
+  // Each graph may have a key of its own.
+  if (!values.APOLLO_USAGE_REPORTS || isProcess) return;
+  const { APOLLO_KEY: key, APOLLO_GRAPH_REF: graphRef, HIVE_ACCESS_TOKEN: token, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
+  if (graphRef === undefined) addFault('APOLLO_USAGE_REPORTS', 'needs supergraph.uplink.graphRef (APOLLO_GRAPH_REF)', 'APOLLO_GRAPH_REF');
+  if (key === undefined) addFault('APOLLO_USAGE_REPORTS', 'needs supergraph.uplink.key (APOLLO_KEY)', 'APOLLO_KEY');
+  if (token !== undefined) addFault('APOLLO_USAGE_REPORTS', 'must be off beside usage.hive.token: usage is reported to one');
+  if (registry !== undefined) addFault('APOLLO_USAGE_REPORTS', 'must be off beside a registry: usage is reported to one');
+  if (engine !== 'trestle') addFault('APOLLO_USAGE_REPORTS', NEEDS_TRESTLE);
 }

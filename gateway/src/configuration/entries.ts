@@ -46,7 +46,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   HIVE_CDN_KEY: atStart('supergraph.hive.key', 'The CDN access token.'),
   USAGE_REPORTS: atStart(
     'usage.reports',
-    'Whether the operations that clients send are reported: to the registry that the supergraph comes from, whose token then needs the scope REPORT, or to Hive.',
+    'Whether the operations that clients send are reported: to the registry that the supergraph comes from, whose token then needs the scope REPORT, to Hive or to GraphOS.',
   ),
   USAGE_INTERVAL_MS: atStart('usage.intervalMs', 'The time that one report is about.'),
   USAGE_MAX_BYTES: atStart(
@@ -61,6 +61,14 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   }),
   HIVE_USAGE_ENDPOINT: atStart('usage.hive.endpoint', 'The usage endpoint of Hive, without a target.'),
   HIVE_USAGE_SAMPLE_RATE: atStart('usage.hive.sampleRate', 'The share of requests that is reported to Hive, 0 to 1.'),
+  APOLLO_USAGE_REPORTS: atStart(
+    'usage.graphos.reports',
+    'Whether usage is reported to Apollo GraphOS, for the graph and with the API key of supergraph.uplink, wherever the supergraph comes from.',
+  ),
+  APOLLO_USAGE_REPORTING_INGRESS_URL: atStart(
+    'usage.graphos.endpoint',
+    'The endpoint of GraphOS for reports of usage: https, or http for a loopback address.',
+  ),
   APOLLO_UPLINK_ENDPOINTS: atStart('supergraph.uplink.endpoints', 'The endpoints of Apollo Uplink, the preferred one first.'),
   APOLLO_GRAPH_REF: atStart('supergraph.uplink.graphRef', 'The graph and its variant, such as my-graph@current.'),
   APOLLO_KEY: atStart('supergraph.uplink.key', 'The API key of the graph.'),

@@ -9,6 +9,7 @@ const NAMES = [
     'preview_file_uploads',
     'plugins',
     'connectors',
+    'telemetry.apollo',
     'telemetry.exporters',
     'authentication.router',
   ],

@@ -41,6 +41,7 @@ const ROUTER: readonly (readonly [string, string])[] = [
   ['supergraph.introspection', is('limits.introspection')],
   ['supergraph.listen', are('server.host', 'server.port')],
   ['supergraph.path', is('server.path')],
+  ['telemetry.apollo', areIn('usage.graphos')],
   ['telemetry.exporters', areIn('telemetry', 'telemetry.traces', 'telemetry.metrics', 'telemetry.logs')],
   ['telemetry.instrumentation', is('telemetry.requestHeaders')],
   ['tls', are('server.tls', 'traffic.tls')],

@@ -43,6 +43,9 @@ const registryName = () =>
 /** Both addresses serve the same graphs; the first is preferred. */
 const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'];
 
+/** Where GraphOS takes reports of usage. */
+const GRAPHOS_REPORTS = 'https://usage-reporting.api.apollographql.com/api/ingress/traces';
+
 /** Reads the names of headers, which have no case. */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name);
 const headerNames = () => setting.list(mayForward, (name) => describeHeaderFault(name, 'forward')).default([]);
@@ -127,7 +130,9 @@ export const settings = {
   HIVE_USAGE_SAMPLE_RATE: setting.number(0, 1).default(1),
   APOLLO_UPLINK_ENDPOINTS: urls().default(UPLINK_ENDPOINTS),
   APOLLO_GRAPH_REF: setting.string().optional(),
-  APOLLO_KEY: setting.string().optional(),
+  APOLLO_KEY: headerValue().optional(),
+  APOLLO_USAGE_REPORTS: setting.onOff().default(false),
+  APOLLO_USAGE_REPORTING_INGRESS_URL: setting.url('http:', 'https:').default(GRAPHOS_REPORTS),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
   RESPONSE_COMPRESSION: setting.onOff().default(true),
   REQUEST_READER: setting.choice('lean', 'node').default('lean'),

@@ -32,7 +32,7 @@ export function beginSubscription({ operation, variables, conditions }: CheckedO
   const subscribe = () => {
     registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
     // A subscription that has begun has no result: it counts as one request.
-    request.usage?.end(false);
+    request.usage?.end({ isError: false, isCached: false });
   };
   const { extended } = request.context;
   const { onSubscribe } = hooks;

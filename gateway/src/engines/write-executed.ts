@@ -44,6 +44,7 @@ export function writeExecuted(result: Executed | Assembled, parts: WritingParts)
     'assembled' in result
       ? writeAssembled(result, extensions, { context: request.context, writing })
       : writeResult(result, { introspection, extensions }, writing);
+  if (errors.length > 0 && request.usage) request.usage.errors = errors;
   const refused = isNull ? toRefusedResult(null, errors) : undefined;
   return {
     outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',

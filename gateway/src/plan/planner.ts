@@ -10,7 +10,7 @@ import type { DeferrableProgram } from '../program/deferred-program.ts';
 import type { IntrospectionResults, Location } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
-import type { UsageFormat } from '../request/operation-usage.ts';
+import type { DescribeUsage } from './describe/describe-usage.ts';
 import { createProgramCompiler } from './compile/compile-program.ts';
 import { Uncovered } from './selections/cover.ts';
 import { describeOperations } from './describe/describe-operations.ts';
@@ -56,23 +56,23 @@ export interface Planner {
 
 export interface PlannerOptions {
   readonly keepsFetches?: boolean;
-  readonly usageFormat?: UsageFormat | undefined;
+  readonly describeUsage?: DescribeUsage | undefined;
   readonly batchesEntities?: boolean;
 }
 
 /**
- * Creates the planner of a supergraph. With `keepsFetches` plans say how long the result of each fetch may be kept, with `usageFormat` programs say what
+ * Creates the planner of a supergraph. With `keepsFetches` plans say how long the result of each fetch may be kept, with `describeUsage` programs say what
  * is reported of their use, with `batchesEntities` equal fetches of entities become one. Throws what `loadSupergraph` throws.
  */
 export function createPlanner(
   sdl: string,
   limits: Limits,
-  { keepsFetches = false, usageFormat, batchesEntities = true }: PlannerOptions = {},
+  { keepsFetches = false, describeUsage, batchesEntities = true }: PlannerOptions = {},
 ): Planner {
   const loaded = loadSupergraph(sdl, { isIncremental: limits.maxDeferred > 0 });
   const { schema, rules } = loaded;
   const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
-  const compile = createProgramCompiler(loaded, { limits, keepsFetches, usageFormat, batchesEntities });
+  const compile = createProgramCompiler(loaded, { limits, keepsFetches, describeUsage, batchesEntities });
   return {
     facts: {
       hash: createHash('sha256').update(sdl).digest('hex').slice(0, 16),

@@ -14,7 +14,7 @@ export interface SourceRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent to other origins too, when a redirect leads there. */
   readonly conditions?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly maxRedirects: number;
 }
 
@@ -22,7 +22,7 @@ export interface SourceRequest {
 export interface SourceResponse {
   readonly status: number;
   readonly etag: string | undefined;
-  /** Empty for 304. */
+  /** Empty for 204 and 304. */
   readonly text: string;
 }
 
@@ -139,7 +139,7 @@ async function receive(response: Dispatcher.ResponseData, { statuses, meanings, 
   }
   const etag = headerOf(response, 'etag');
   const known = etag !== undefined && ETAG.test(etag) ? etag : undefined;
-  if (status === 304) return { status, etag: known, text: '' };
+  if (status === 304 || status === 204) return { status, etag: known, text: '' };
   // Without either, the response ends with its connection, also when it is cut off.
   if (headerOf(response, 'content-length') === undefined && headerOf(response, 'transfer-encoding') === undefined)
     throw new SourceError('responded without Content-Length');

@@ -1,7 +1,7 @@
 /** The reports that were not sent yet, the oldest first, bounded in bytes. No I/O. */
 import type { UsageReport } from './usage-destination.ts';
 
-/** What a report takes beside its text. */
+/** What a report takes beside its body. */
 const REPORT_BYTES = 500;
 
 export class ReportQueue {
@@ -26,7 +26,7 @@ export class ReportQueue {
 
   add(report: UsageReport): void {
     this.#reports.push(report);
-    this.#bytes += report.bytes + REPORT_BYTES;
+    this.#bytes += report.body.length + REPORT_BYTES;
     while (this.#bytes > this.#maxBytes) {
       const oldest = this.#take();
       if (!oldest) return;
@@ -41,7 +41,7 @@ export class ReportQueue {
 
   #take(): UsageReport | undefined {
     const report = this.#reports.shift();
-    if (report) this.#bytes -= report.bytes + REPORT_BYTES;
+    if (report) this.#bytes -= report.body.length + REPORT_BYTES;
     return report;
   }
 }

@@ -1,12 +1,11 @@
-/** What reports of usage are sent to: the parts that differ between the registry and Hive. Types only. */
+/** What reports of usage are sent to: the parts that differ between the registry, Hive and GraphOS. Types only. */
 import type { RequestUsage } from '../request/operation-usage.ts';
-import type { ClientApplication } from '../request/operation.ts';
+import type { UsedRequest } from './open-request.ts';
 
-/** One report as JSON. It is sent again until the destination has it. */
+/** One report, as it is sent but for its compression. It is sent again until the destination has it. */
 export interface UsageReport {
   readonly id: string;
-  readonly body: string;
-  readonly bytes: number;
+  readonly body: Buffer;
   /** How many requests it counts. */
   readonly requests: number;
   /** The hashes of the operations whose texts it has, where later reports may leave these out. */
@@ -32,7 +31,7 @@ export interface UsageRecords {
   /** About how much memory they take. */
   readonly bytes: number;
   /** Begins the record of a request. */
-  begin(client: ClientApplication): RequestUsage;
+  begin(request: UsedRequest): RequestUsage;
   /** Ends the interval. Returns a generator of its reports, each of bounded size, so that the caller can pause between them. */
   take(options: WriteOptions): Iterable<UsageReport>;
 }

@@ -13,7 +13,7 @@ export interface UsageMetrics {
 export function createUsageMetrics(registry: Registry, readBytes: () => number): UsageMetrics {
   const requests = new Counter({
     name: 'trestle_usage_requests_total',
-    help: 'Requests whose usage was reported, refused by the registry or Hive, or dropped beyond the bound of memory.',
+    help: 'Requests whose usage was reported, refused by their destination, or dropped beyond the bound of memory.',
     labelNames: ['outcome'],
     registers: [registry],
   });

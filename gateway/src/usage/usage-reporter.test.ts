@@ -8,6 +8,7 @@ import { toRegistry } from './registry/registry-destination.ts';
 import { UsageReporter } from './usage-reporter.ts';
 
 const A: OperationUsage = { hash: 'aa', name: 'A', text: '{a}', kind: 'query', uses: ['Query.a'] };
+const PARAMETERS = { query: '{a}', extensions: {} };
 const TAKEN: Respond = (response) => {
   response.end('{"missing":[]}');
 };
@@ -42,9 +43,9 @@ const start = (maxBytes = 1e6) => {
   return reporter;
 };
 const send = (to: UsageReporter, operation = A) => {
-  const usage = to.begin({ name: 'web', version: '1' });
+  const usage = to.begin({ client: { name: 'web', version: '1' }, parameters: PARAMETERS });
   usage.operation = operation;
-  usage.end(false);
+  usage.end({ isError: false, isCached: false });
 };
 const until = async (condition: () => boolean) => {
   while (!condition()) await delay(2);

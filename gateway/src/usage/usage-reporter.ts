@@ -5,7 +5,7 @@ import type { Log } from '@trestle/log';
 import { backoffMs } from '@trestle/service/process/backoff';
 import type { Registry } from 'prom-client';
 import type { RequestUsage } from '../request/operation-usage.ts';
-import type { ClientApplication } from '../request/operation.ts';
+import type { UsedRequest } from './open-request.ts';
 import { ReportQueue } from './report-queue.ts';
 import type { UsageDestination, UsageRecords, UsageReport } from './usage-destination.ts';
 import { type UsageMetrics, createUsageMetrics } from './usage-metrics.ts';
@@ -62,8 +62,8 @@ export class UsageReporter {
   }
 
   /** Begins the record of a request. */
-  begin(client: ClientApplication): RequestUsage {
-    return this.#records.begin(client);
+  begin(request: UsedRequest): RequestUsage {
+    return this.#records.begin(request);
   }
 
   /** Sends what is left, for at most 2 s. What the destination does not have then is lost. */

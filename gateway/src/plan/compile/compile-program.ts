@@ -3,7 +3,6 @@ import { operationFromDocument } from '@apollo/federation-internals';
 import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionSetNode } from 'graphql';
 import type { DeferrableProgram } from '../../program/deferred-program.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { UsageFormat } from '../../request/operation-usage.ts';
 import { askOwners } from '../corrections/ask-owners.ts';
 import { createFindCacheRule } from '../caching/cache-control.ts';
 import { generateActualCost, generateCost } from '../cost/cost.ts';
@@ -11,7 +10,7 @@ import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from '../selections/cover.ts';
 import { createFindFetchCaching } from '../caching/fetch-caching.ts';
 import { describeVariables, locationOf } from '../selections/input-types.ts';
-import { describeUsage } from '../describe/describe-usage.ts';
+import type { DescribeUsage } from '../describe/describe-usage.ts';
 import type { LoadedSupergraph } from '../supergraph/load-supergraph.ts';
 import { findOwners } from '../selections/owners.ts';
 import { planPatched } from '../corrections/patch-operation.ts';
@@ -34,8 +33,8 @@ export interface ProgramCompilerOptions {
   readonly limits: Limits;
   /** Whether plans say how long the result of each fetch may be kept. */
   readonly keepsFetches: boolean;
-  /** What programs say of their use; undefined when usage is not reported. */
-  readonly usageFormat: UsageFormat | undefined;
+  /** Describes what programs say of their use; undefined when usage is not reported. */
+  readonly describeUsage: DescribeUsage | undefined;
   /** Whether equal fetches of entities become one. */
   readonly batchesEntities: boolean;
 }
@@ -97,7 +96,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials,
-      usage: options.usageFormat && describeUsage(schema, read, options.usageFormat),
+      usage: options.describeUsage?.(schema, read),
       ...(deferred && { deferred }),
     };
   };

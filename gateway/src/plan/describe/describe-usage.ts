@@ -15,9 +15,9 @@ import { collectHiveCoordinates } from './hive-coordinates.ts';
 import { normalizeDocument, toText } from './normal-text.ts';
 
 /** The registry takes no longer text, and no more uses. */
-const MAX_TEXT = 200_000;
-/** Hive decides by the coordinates of an operation alone, so that none may be left out. */
-const MAX_HIVE_BYTES = 5 * 1024 * 1024;
+export const MAX_TEXT = 200_000;
+/** Hive and GraphOS decide by the coordinates of an operation alone, so that none may be left out. */
+export const MAX_COORDINATE_BYTES = 5 * 1024 * 1024;
 const MAX_USES = 5000;
 const MAX_NAME = 200;
 const MAX_USE = 400;
@@ -31,12 +31,15 @@ export interface UsedOperation {
 }
 
 /** Returns what is reported of a valid operation; undefined when it is longer than what it is reported to takes. */
+export type DescribeUsage = (schema: GraphQLSchema, used: UsedOperation) => OperationUsage | undefined;
+
+/** Describes a valid operation as {@link DescribeUsage} does. */
 export function describeUsage(
   schema: GraphQLSchema,
   { operation, fragments }: UsedOperation,
-  format: UsageFormat,
+  format: Exclude<UsageFormat, 'graphos'>,
 ): OperationUsage | undefined {
-  const sent: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...findSpread(operation, fragments)] };
+  const sent = toDocument({ operation, fragments });
   const document = normalizeDocument(schema, sent);
   const text = toText(document);
   if (text.length > MAX_TEXT) return undefined;
@@ -53,7 +56,12 @@ function findRegistryUses(schema: GraphQLSchema, document: DocumentNode): string
 
 function findHiveUses(schema: GraphQLSchema, document: DocumentNode): string[] | undefined {
   const coordinates = [...collectHiveCoordinates(schema, document)];
-  return coordinates.reduce((sum, each) => sum + each.length, 0) > MAX_HIVE_BYTES ? undefined : coordinates;
+  return coordinates.reduce((sum, each) => sum + each.length, 0) > MAX_COORDINATE_BYTES ? undefined : coordinates;
+}
+
+/** Returns the document of an operation and the fragments that it spreads. */
+export function toDocument({ operation, fragments }: UsedOperation): DocumentNode {
+  return { kind: Kind.DOCUMENT, definitions: [operation, ...findSpread(operation, fragments)] };
 }
 
 /** Returns the fragments that an operation spreads, in the order of their names: other ones belong to other operations. */

@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createGrowthLimit, watchHeap } from '@trestle/service/process/heap-watch';
 import { GraphQLError } from 'graphql';
 import { type PlannerMessage, type PlannerReply, type PlannerSeed, buffersOf } from './planner-messages.ts';
+import { createUsageDescriber } from '../describe/usage-describer.ts';
 import { createPlanner, toPreparedError } from '../planner.ts';
 import { LIGHT_WEIGHT, TooHeavy } from '../operation/read-operation.ts';
 
@@ -23,10 +24,11 @@ yieldToServing();
 // A collection in this thread delays only requests whose document is not planned yet.
 const collectWhenGrown = createGrowthLimit({ grownBytes: GROWN_BYTES, maxShare: COLLECTING_SHARE });
 watchHeap({ grownBytes: GROWN_BYTES });
-const { sdl, limits, ...options } = workerData as PlannerSeed;
+const { sdl, limits, usageFormat, ...options } = workerData as PlannerSeed;
 
 try {
-  const planner = createPlanner(sdl, limits, options);
+  const describeUsage = usageFormat && (await createUsageDescriber(usageFormat, sdl));
+  const planner = createPlanner(sdl, limits, { ...options, describeUsage });
   port.on('message', (message: PlannerMessage) => {
     const { request } = message;
     const maxWeight = message.isLight ? LIGHT_WEIGHT : Infinity;

@@ -30,7 +30,7 @@ export function toHive(target: HiveTarget): UsageDestination {
         get bytes() {
           return log.bytes;
         },
-        begin: (client) => log.begin(client),
+        begin: (request) => log.begin(request),
         take: ({ createId }) => writeHiveReports(log.take(), createId),
       };
     },

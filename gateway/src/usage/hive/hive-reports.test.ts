@@ -6,12 +6,13 @@ import { RequestLog, type RequestLogOptions } from './request-log.ts';
 
 const operation = (text: string, uses = ['Query.a']): OperationUsage => ({ hash: text, name: undefined, kind: 'query', text, uses });
 const A = operation('{a}');
-const fast = { ms: 0.1, isError: false };
+const fast = { ms: 0.1, isError: false, isCached: false, errors: [], persisted: undefined };
 const nobody = { name: undefined, version: undefined };
 const ignore = () => undefined;
 const create = (options: Partial<RequestLogOptions> = {}) =>
   new RequestLog({ maxBytes: 1e9, onDrop: ignore, onFull: ignore, sampleRate: 1, ...options });
-const write = (log: RequestLog) => [...writeHiveReports(log.take(), () => 'id')].map(({ body }) => JSON.parse(body) as { size: number });
+const write = (log: RequestLog) =>
+  [...writeHiveReports(log.take(), () => 'id')].map(({ body }) => JSON.parse(body.toString()) as { size: number });
 
 describe('writeHiveReports', () => {
   it('writes at most 1,000 requests into a report, and about 1 MiB of texts', () => {
@@ -24,7 +25,7 @@ describe('writeHiveReports', () => {
 
   it('writes durations in nanoseconds as integers', () => {
     const log = create();
-    log.add(A, nobody, { ms: 1.23456789, isError: true });
+    log.add(A, nobody, { ...fast, ms: 1.23456789, isError: true });
     expect(write(log)).toMatchObject([{ operations: [{ execution: { duration: 1_234_568, ok: false, errorsTotal: 1 } }] }]);
   });
 });

@@ -13,8 +13,7 @@ export function* writeHiveReports(requests: readonly HiveRequest[], createId: ()
   while (at < requests.length) {
     const part = new HiveReport();
     while (at < requests.length && !part.isFull) part.add(requests[at++] as HiveRequest);
-    const body = JSON.stringify(part);
-    yield { id: createId(), body, bytes: Buffer.byteLength(body), requests: part.size, texts: [] };
+    yield { id: createId(), body: Buffer.from(JSON.stringify(part)), requests: part.size, texts: [] };
   }
 }
 

@@ -2,7 +2,7 @@
 import type { OperationUsage, RequestUsage } from '../../request/operation-usage.ts';
 import type { ClientApplication } from '../../request/operation.ts';
 import { boundName } from '../client-names.ts';
-import { OpenRequest, type RequestEnd, type RequestSink } from '../open-request.ts';
+import { OpenRequest, type RequestEnd, type RequestSink, type UsedRequest } from '../open-request.ts';
 import { sizeOfOperation } from '../operation-size.ts';
 import type { RecordsOptions } from '../usage-destination.ts';
 
@@ -43,8 +43,8 @@ export class RequestLog implements RequestSink {
   }
 
   /** Begins the record of a request. */
-  begin(client: ClientApplication): RequestUsage {
-    return new OpenRequest(this, client);
+  begin(request: UsedRequest): RequestUsage {
+    return new OpenRequest(this, request);
   }
 
   add(operation: OperationUsage, { name, version }: ClientApplication, { ms, isError }: RequestEnd): void {

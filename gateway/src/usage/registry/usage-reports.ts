@@ -1,25 +1,29 @@
 /** Writes the rows of an interval as reports for the registry (docs/registry.md, "Usage"). No I/O. */
 import type { OperationUsage } from '../../request/operation-usage.ts';
 import type { UsageReport, WriteOptions } from '../usage-destination.ts';
-import type { UsageRow } from './usage-log.ts';
+import type { UsageRow } from '../usage-log.ts';
+import type { RequestCounts } from './request-counts.ts';
 
 /** The bounds of one report. The registry takes four times as much. */
 const MAX_ROWS = 500;
 const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** Yields the reports, each of bounded size, so that the caller can pause between them. */
-export function* writeReports(rows: readonly UsageRow[], { startedAt, isKnown, createId }: WriteOptions): Generator<UsageReport> {
+export function* writeReports(
+  rows: readonly UsageRow<RequestCounts>[],
+  { startedAt, isKnown, createId }: WriteOptions,
+): Generator<UsageReport> {
   const minute = new Date(Math.floor(startedAt / 60_000) * 60_000).toISOString();
   const written = new Set<string>();
   let at = 0;
   while (at < rows.length) {
     const part = new ReportPart((hash) => !isKnown(hash) && !written.has(hash));
-    while (at < rows.length && !part.isFull) part.add(rows[at++] as UsageRow);
+    while (at < rows.length && !part.isFull) part.add(rows[at++] as UsageRow<RequestCounts>);
     const { texts, requests } = part;
     for (const hash of texts) written.add(hash);
     const id = createId();
-    const body = JSON.stringify({ id, minute, ...part.toJSON() });
-    yield { id, body, bytes: Buffer.byteLength(body), requests, texts };
+    const body = Buffer.from(JSON.stringify({ id, minute, ...part.toJSON() }));
+    yield { id, body, requests, texts };
   }
 }
 
@@ -42,7 +46,7 @@ class ReportPart {
     return this.#rows.size >= MAX_ROWS || this.#textBytes >= MAX_TEXT_BYTES;
   }
 
-  add({ operation, client, version, count, errors, durations }: UsageRow): void {
+  add({ operation, client, version, counts: { count, errors, durations } }: UsageRow<RequestCounts>): void {
     const operationIndex = this.#indexOperation(operation);
     const clientKey = `${client ?? ''}\n${version ?? ''}`;
     const known = this.#clients.get(clientKey) ?? { index: this.#clients.size, entry: { name: client, version } };
