@@ -1,5 +1,5 @@
 /** `supergraph fetch|compose|diff`. */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readConfig, readText, toSources, toSubgraphSources, writeResult } from '../files.ts';
@@ -96,7 +96,7 @@ async function fetchLaunch(context: CommandContext, name: string): Promise<Launc
 /** Returns the public schema of a file or an environment. */
 async function readSchema(context: CommandContext, place: string) {
   // A folder is no schema, and may have the name of an environment. A pipe is one: `<(command)`.
-  const isFile = place === '-' || statSync(place, { throwIfNoEntry: false })?.isDirectory() === false;
+  const isFile = place === '-' || (existsSync(place) && !statSync(place).isDirectory());
   const text = isFile ? await readText(place) : (await fetchLaunch(context, place)).apiSdl;
   const { buildSchema } = await import('graphql');
   const { toApiSdl } = await import('@trestle/graph-checks/compose');
