@@ -106,7 +106,7 @@ async function runStages(
     const isAnonymous = admitted.caller === null;
     if (routeResponse.file) {
       const facts = { file: routeResponse.file, common: headers, isAnonymous, hasUrlKey };
-      await sendFile({ request, response }, facts, dependencies.files);
+      await sendFile({ request, cancellation: context.cancellation, response, slot }, facts, dependencies.files);
       return toHandled(matched);
     }
     const rendered = render(request, routeResponse, { common: headers, isAnonymous, hasUrlKey });
