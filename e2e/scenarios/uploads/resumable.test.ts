@@ -226,6 +226,16 @@ describe('/v1/uploads', () => {
     await discard(path);
   });
 
+  it('names the type of its parts in a response 415, as in that to OPTIONS', async () => {
+    const { path } = await create(1000);
+    const headers = { ...bearer(ada), 'content-type': 'text/plain', 'upload-offset': '0' };
+    const refused = await fetch(`${stack.rest}${path}`, { method: 'PATCH', headers, body: 'x' });
+    const options = await fetch(`${stack.rest}${path}`, { method: 'OPTIONS' });
+    const types = [refused, options].map((reply) => reply.headers.get('accept-patch'));
+    expect([refused.status, ...types]).toEqual([415, 'application/offset+octet-stream', 'application/offset+octet-stream']);
+    await discard(path);
+  });
+
   it('deletes an upload whose content does not have the declared SHA-256', async () => {
     const before = await parts();
     const { path } = await create(1000, { metadata: `title ${encode('x')},sha256 ${encode('0'.repeat(64))}` });

@@ -1,7 +1,7 @@
 /** Reads files from the subgraphs that keep them, and sends the bytes of uploads to them. Subgraphs are not public: the bridge asks with a ticket of its own. */
 import type { Readable } from 'node:stream';
 import { signTicket } from '@trestle/files/ticket';
-import { ERRORS, fail, isErrorCode } from '@trestle/schema/errors';
+import { ERRORS, type FaultOptions, fail, isErrorCode } from '@trestle/schema/errors';
 import { Pool as UndiciPool } from '@trestle/http-client/undici';
 import type { Pool } from 'undici';
 import type { Cancellation } from '@trestle/service/process/cancellation';
@@ -65,6 +65,12 @@ export interface UploadProgress {
   readonly videoId: string | null;
 }
 
+/** How the subgraph reports an error. */
+interface RefusedUpload extends Pick<FaultOptions, 'retryAfterSeconds' | 'rateLimit'> {
+  readonly code: unknown;
+  readonly message: string;
+}
+
 /** The last bytes of a large upload are answered when all of it has been verified and written as one file. */
 const APPEND_TIMEOUT_MS = 120_000;
 
@@ -101,8 +107,8 @@ export function createFileClient({ origins, ticketKey, timeoutMs }: FileClientOp
       if (statusCode === 200) return JSON.parse(text) as UploadProgress;
       if (statusCode === ERRORS.REQUEST_TIMEOUT.status)
         throw fail('REQUEST_TIMEOUT', 'The request did not arrive completely in time. Send it again.');
-      const { code, message } = JSON.parse(text) as { code: unknown; message: string };
-      throw fail(isErrorCode(code) ? code : 'UPSTREAM_ERROR', message);
+      const { code, message, ...options } = JSON.parse(text) as RefusedUpload;
+      throw fail(isErrorCode(code) ? code : 'UPSTREAM_ERROR', message, options);
     },
     close: async () => {
       await Promise.all([...owners.values()].flatMap(({ downloads, uploads }) => [downloads.destroy(), uploads.destroy()]));
@@ -119,7 +125,10 @@ interface RangeRequest {
 }
 
 /** Sends the request at once: there are as many connections as places, so that the ticket does not expire before it is used. */
-async function openRange(pool: Pool, { file: { path, sha256 }, range: { start, end }, ticketKey, signal }: RangeRequest): Promise<Readable> {
+async function openRange(
+  pool: Pool,
+  { file: { path, sha256 }, range: { start, end }, ticketKey, signal }: RangeRequest,
+): Promise<Readable> {
   const target = `/files${path}/${sha256}`;
   const headers = { authorization: signTicket(ticketKey, target, Date.now()), range: `bytes=${String(start)}-${String(end)}` };
   const { statusCode, body } = await pool.request({ method: 'GET', path: target, headers, signal }).catch((cause: unknown) => {

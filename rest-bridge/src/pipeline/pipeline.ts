@@ -24,6 +24,7 @@ import { sendResponse } from '../http/send-response.ts';
 import type { Paging } from '../query/paging.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
+import { toRefusedBodyHeaders } from './accepted-bodies.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, call } from './call.ts';
 import { check, rethrowAfterConditions } from './check.ts';
@@ -114,6 +115,7 @@ async function runStages(
     sendResponse(request, response, { status: sent.status, headers: sent.headers, content: sent.content, cookies: routeResponse.cookies });
     return toHandled(matched);
   } catch (error) {
+    if (matched) headers = { ...headers, ...toRefusedBodyHeaders(error, matched.compiled, request.headers) };
     return { ...toHandled(matched), failure: await sendError(context, response, { error, headers }) };
   }
 }
