@@ -27,7 +27,7 @@ import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { toRefusedBodyHeaders } from './accepted-bodies.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, call } from './call.ts';
-import { check, rethrowAfterConditions } from './check.ts';
+import { check } from './check.ts';
 import { checkCreation } from './check-creation.ts';
 import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
@@ -47,6 +47,7 @@ import {
   toCommonHeaders,
 } from './receive.ts';
 import { type PartialResponse, render } from './render.ts';
+import { rethrowAfterConditions } from './rethrow-after-conditions.ts';
 import { sendFile } from './send-file.ts';
 import { isStreamable, streamEvents } from './stream.ts';
 
@@ -178,7 +179,7 @@ interface NegotiatedOptions {
 
 function toOperationRequest(
   admitted: OperationRequest,
-  { variables, files, selection, idempotency }: ParsedRequest,
+  { variables, files, bodyNames, selection, idempotency }: ParsedRequest,
   { alternative, expectedVersions, isAllowedOrigin }: NegotiatedOptions,
 ): GatewayRequest {
   const { operation, isMutation, route } = admitted.compiled;
@@ -188,6 +189,7 @@ function toOperationRequest(
     isMutation,
     variables: expectedVersions === undefined ? variables : { ...variables, expectedVersions },
     files,
+    bodyNames,
     idempotency,
     sessionHeaders: route.isOfSession ? toSessionHeaders(admitted.context.request, isAllowedOrigin) : undefined,
   });
