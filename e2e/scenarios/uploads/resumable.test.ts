@@ -226,6 +226,23 @@ describe('/v1/uploads', () => {
     await discard(path);
   });
 
+  it('is deleted or continued with If-Match only when it is what the client has read', async () => {
+    const { path } = await create(1000);
+    const read = async () => (await send('GET', path)).headers.get('etag') ?? '';
+    const stale = await read();
+    const part = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0', ...bearer(ada) };
+    const patch = (headers: Record<string, string>) =>
+      fetch(`${stack.rest}${path}`, { method: 'PATCH', headers: { ...part, ...headers }, body: 'x'.repeat(100) });
+    expect((await patch({ 'if-match': '"other"' })).status).toBe(412);
+    expect((await patch({ 'if-match': stale })).status).toBe(204);
+    const statusOf = async (headers: Record<string, string>) =>
+      (await fetch(`${stack.rest}${path}`, { method: 'DELETE', headers: { ...headers, ...bearer(ada) } })).status;
+    expect(await statusOf({ 'if-match': stale })).toBe(412);
+    expect(await statusOf({ 'if-none-match': '*' })).toBe(412);
+    expect(await statusOf({ 'if-match': await read() })).toBe(204);
+    expect(await statusOf({ 'if-match': '*' })).toBe(404);
+  });
+
   it('names the type of its parts in a response 415, as in that to OPTIONS', async () => {
     const { path } = await create(1000);
     const headers = { ...bearer(ada), 'content-type': 'text/plain', 'upload-offset': '0' };
