@@ -175,6 +175,18 @@ describe('a request', () => {
     expect(await raw(stack.direct.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it('is refused before any handler with a problem document when the client accepts nothing else', async () => {
+    const accept = 'Accept: application/problem+json\r\n';
+    const problem = /^HTTP\/1\.1 400 [\s\S]*content-type: application\/problem\+json[\s\S]*"title":"Bad Request","status":400/i;
+    const expecting = `GET /v1/users HTTP/1.1\r\nHost: a\r\nExpect: nothing\r\nConnection: close\r\n`;
+    expect(await raw(stack.direct.rest, `${expecting}${accept}\r\n`)).toMatch(problem);
+    expect(await raw(stack.direct.rest, `${expecting}\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":\{"code":"VALIDATION_ERROR"/);
+    const smuggled = `POST /v1/users HTTP/1.1\r\nHost: a\r\n${accept}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+    expect(await raw(stack.direct.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
+    const tunnel = await raw(stack.direct.rest, `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n${accept}\r\n`);
+    expect(tunnel).toMatch(/^HTTP\/1\.1 501 [\s\S]*problem\+json[\s\S]*"status":501/);
+  });
+
   it('whose headers or body arrive too slowly is answered 408', async () => {
     const { url } = await stack.startBridge({ HEADERS_TIMEOUT_MS: '300', REQUEST_TIMEOUT_MS: '600' });
     expect(await raw(url, 'GET /v1/users HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);

@@ -59,8 +59,8 @@ export async function renderError(
 }
 
 /** Returns the response to a request that was refused before the pipeline. */
-export function toRefusalResponse({ requestId, ...refusal }: Refusal): RefusalResponse {
-  return { body: toEnvelope(refusal, requestId) };
+export function toRefusalResponse({ requestId, accept, ...refusal }: Refusal): RefusalResponse {
+  return wantsProblem(accept) ? { type: PROBLEM_TYPE, body: toProblem(refusal, requestId) } : { body: toEnvelope(refusal, requestId) };
 }
 
 type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit' | 'secondFactor'>>;
@@ -77,7 +77,7 @@ function toRateLimitMembers({ retryAfterSeconds, rateLimit }: ReportedFault): ob
   return rateLimit && { retryAfter: retryAfterSeconds, ...rateLimit };
 }
 
-function toProblem(fault: Fault, requestId: string): object {
+function toProblem(fault: ReportedFault, requestId: string): object {
   const { code, message, details, secondFactor } = fault;
   const { status } = ERRORS[code];
   return {
