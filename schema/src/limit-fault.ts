@@ -1,7 +1,7 @@
 /** The error of a limit of rate or number, with the members that spec §7.1 demands. No I/O. */
 import { type Fault, fail } from './errors.ts';
 
-/** What the client is told of a limit. */
+/** A limit that a client has reached. */
 export interface ReachedLimit {
   readonly limit: number;
   /** Seconds after which the client may try again. Default: 1, for what may end at any time. */

@@ -215,7 +215,7 @@ describe('a client that', () => {
     expect(await send(await raw(ada))).toBe(201);
   });
 
-  it('sends many parts of uploads at once is told of the limit, and when to send more', async () => {
+  it('sends many parts of uploads at once gets the limit, and the time to send more', async () => {
     const cleo = await stack.createAccount('Cleo');
     const patch = TARGETS['a tus PATCH'] as (owner: Account) => Promise<Target>;
     const targets = await Promise.all(Array.from({ length: SLOTS_OF_ACCOUNT + 1 }, () => patch(cleo)));

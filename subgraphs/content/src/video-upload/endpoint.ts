@@ -27,7 +27,7 @@ const PATH = /^\/uploads\/(upl_[0-9a-z]{26})\/(\d{1,10}|direct)$/;
 /** The bridge. */
 const HOPS = 1;
 
-/** Creates the endpoint. It answers with the progress, or with what clients are told of the error; 404 to every request without a valid ticket for its path. */
+/** Creates the endpoint. It answers with the progress, or with the parts of the error that clients get; 404 to every request without a valid ticket for its path. */
 export function createUploadEndpoint({ ticketKey, log, ...parts }: UploadEndpointOptions): Endpoint {
   const slots = createUploadSlots();
   const receive = async (request: IncomingMessage): Promise<UploadProgress> => {
