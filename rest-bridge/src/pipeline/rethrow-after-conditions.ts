@@ -1,5 +1,5 @@
 /** Decides which error of a write is reported when several are true: 404, 410 and 412 take precedence over 400 (RFC 9110 §13.2.1). */
-import { Fault } from '@trestle/schema/errors';
+import { type ErrorCode, Fault } from '@trestle/schema/errors';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { parseWriteConditions, toExpectedVersions } from '../http/conditional.ts';
 import { preconditionFailed, readState } from './check.ts';
@@ -16,20 +16,24 @@ export async function rethrowAfterConditions(
   gateway: GatewayClient,
   admitted: AdmittedRequest<CompiledOperationRoute>,
 ): Promise<never> {
-  if (isFaulty(error)) {
+  if (hasCode(error, FAULTY)) {
     if (admitted.compiled.stateQuery) {
       const state = await readState(gateway, admitted);
       if (toExpectedVersions(parseWriteConditions(admitted.context.request.headers), state).length === 0) throw preconditionFailed();
     } else {
       await checkFaultyCreation(gateway, admitted).catch((other: unknown) => {
-        // The list may refuse parameters of the query that the creation refuses too.
-        throw isFaulty(other) ? error : other;
+        // The list may refuse what the creation refuses too, or need another scope.
+        throw hasCode(other, FIRST) ? other : error;
       });
     }
   }
   throw error;
 }
 
-function isFaulty(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'VALIDATION_ERROR';
+const FAULTY: readonly ErrorCode[] = ['VALIDATION_ERROR'];
+/** What takes precedence over it. */
+const FIRST: readonly ErrorCode[] = ['NOT_FOUND', 'GONE', 'PRECONDITION_FAILED'];
+
+function hasCode(error: unknown, codes: readonly ErrorCode[]): boolean {
+  return error instanceof Fault && codes.includes(error.code);
 }
