@@ -20,7 +20,7 @@ import type { Registry } from 'prom-client';
 import { readConfig } from './config.ts';
 import { createFileClient } from './gateway/file-client.ts';
 import { createGatewayClient } from './gateway/gateway-client.ts';
-import { createAddresses } from './http/addresses.ts';
+import { type AddressSettings, createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createEventStreams } from './http/event-streams.ts';
 import { createLoadGuard } from './http/overload.ts';
@@ -68,7 +68,7 @@ async function start() {
     log.warn('CLIENT_ID_KEY_FILE is not set: the gateway counts all requests of this process as those of one address');
   const streams = createEventStreams();
   const received: ReceiverDependencies = { verifier, apiKeys, rateLimits, load, maintenance, tracing, log, observe };
-  const table = createRoutes(publicKeys);
+  const table = createRoutes(publicKeys, edge.isSecure);
   const pipeline = createPipeline({
     ...received,
     ...table,
@@ -122,13 +122,17 @@ async function createAuthentication(metrics: Registry) {
 }
 
 /** Compiles the routes of every version. */
-function createRoutes(publicKeys: Verification['publicKeys']): Pick<PipelineDependencies, 'versions' | 'tables'> {
+function createRoutes(
+  publicKeys: Verification['publicKeys'],
+  isSecure: NonNullable<AddressSettings['isSecure']>,
+): Pick<PipelineDependencies, 'versions' | 'tables'> {
   const schema = buildSchema(readApiSdl());
   const addresses = createAddresses({
     publicUrl: config.PUBLIC_URL,
     publicGatewayUrl: config.PUBLIC_GATEWAY_URL,
     publicRegistryUrl: config.PUBLIC_REGISTRY_URL,
     gatewayUrl: config.GATEWAY_URL,
+    isSecure,
   });
   const versions = createVersions(config.API_VERSIONS_FILE);
   const allRoutes = withDocumentRoutes(routes, { schema, addresses, publicKeys });

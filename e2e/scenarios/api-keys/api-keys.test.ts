@@ -225,6 +225,26 @@ describe('POST /v1/api-keys/{id}/rotations', () => {
     expect([await asks(next), await asks((last.body as { secret: string }).secret), apiKey.successorId]).toEqual([401, 200, null]);
   });
 
+  it.each([1, 0])(
+    'answers 409 to a repeated Idempotency-Key, and makes no other key, with an overlap of %d hours',
+    async (overlapHours) => {
+      const { path } = await create(ada, { name: `Rotated ${String(overlapHours)}` });
+      const headers = { 'idempotency-key': 'rotated-once' };
+      const rotate = async (body: object) => {
+        const reply = await stack.call('POST', `${path}/rotations`, { token: ada.token, body, headers });
+        return [reply.status, (reply.body as { error?: { code: string } }).error?.code];
+      };
+      expect(await rotate({ overlapHours })).toEqual([201, undefined]);
+      expect(await rotate({ overlapHours })).toEqual([409, 'CONFLICT']);
+      expect(await rotate({ overlapHours: 2 })).toEqual([422, 'BUSINESS_RULE_VIOLATION']);
+      const keys = await stack.sql('users', `SELECT FROM api_keys WHERE "userId" = $1 AND name = $2`, [
+        ada.id,
+        `Rotated ${String(overlapHours)}`,
+      ]);
+      expect(keys).toHaveLength(overlapHours === 0 ? 1 : 2);
+    },
+  );
+
   it('and a revocation at the same time leave no key that was revoked', async () => {
     const made = await Promise.all(Array.from({ length: 5 }, () => create(bob)));
     await Promise.all(
@@ -266,14 +286,16 @@ describe('an API key in a URL', () => {
       await request(`${bridge.url}/v1/nothing?apiKey=${secret}`, { method: 'GET' }),
       await request(`${bridge.url}/v1/users?unknown=1&apiKey=${secret}`, { method: 'GET' }),
       await request(`${bridge.url}/v1/posts?apiKey=${secret}`, { method: 'POST', body: { title: 'x' } }),
+      await request(`${bridge.url}/.well-known/jwks.json?apiKey=${secret}`, { method: 'GET' }),
       await request(`${gateway.url}/graphql?query=%7Bme%7Bid%7D%7D&apiKey=${secret}`, { method: 'GET' }),
       await request(`${gateway.url}/graphql?query=%7B+nothing+%7D&apiKey=${secret}`, { method: 'GET' }),
       await request(`${gateway.url}/other?apiKey=${secret}`, { method: 'GET' }),
     ];
-    expect(replies.map(({ status }) => status)).toEqual([200, 307, 301, 404, 400, 400, 200, 400, 404]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 307, 301, 404, 400, 400, 200, 200, 400, 404]);
     for (const { text, headers } of replies) {
       expect(text + JSON.stringify([...headers])).not.toContain(secret);
       expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toContain('no-store');
     }
     // Log lines are written in batches.
     await Promise.all([bridge.end('SIGTERM'), gateway.end('SIGTERM')]);

@@ -1,6 +1,7 @@
 /** Conditional requests, ranges and encodings over real processes (RFC 9110 §13, §14; spec §1, §7.3; contract §4). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 
@@ -50,6 +51,21 @@ describe('a conditional read', () => {
       await show(undefined, { 'if-match': '"x"', 'if-none-match': tagOf(await show()) }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([304, 200, 200, 412, 200, 412]);
+  });
+
+  it('evaluates a date in the format of asctime as UTC, whatever the time zone of the process, and ignores other formats', async () => {
+    const { url } = await stack.startBridge({ TZ: 'America/New_York' });
+    const path = `${url}/v1/users/${ada.id}`;
+    const changed = Date.parse((await request(path, { method: 'GET' })).headers.get('last-modified') ?? '');
+    const statusSince = async (since: string) => (await request(path, { method: 'GET', headers: { 'if-modified-since': since } })).status;
+    const toAsctime = (ms: number) => {
+      const [day = '', date = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().replace(',', '').split(' ');
+      return `${day} ${month} ${date.replace(/^0/, ' ')} ${time} ${year}`;
+    };
+    const hour = 3_600_000;
+    expect([await statusSince(toAsctime(changed - hour)), await statusSince(toAsctime(changed + hour))]).toEqual([200, 304]);
+    const later = new Date(changed + hour).toUTCString();
+    expect([await statusSince(later), await statusSince(later.replace('GMT', '+0000'))]).toEqual([304, 200]);
   });
 
   it('sends no Last-Modified when the representation includes other resources', async () => {
@@ -155,6 +171,21 @@ describe('a POST that creates', () => {
     expect((await stack.call('POST', '/v1/posts/pst_none/comments', { token: ada.token, headers, body: { body: 'x' } })).status).toBe(404);
   });
 
+  it('answers 404 and 412 before 400', async () => {
+    const send = async (path: string, { headers = {}, token = ada.token, body = {} } = {}) =>
+      (await stack.call('POST', path, { token, headers, body })).status;
+    for (const body of [{}, { body: 5 }, '{', { body: 'x'.repeat(100_000) }]) {
+      expect(await send('/v1/posts/pst_none/comments', { body })).toBe(404);
+      expect(await send('/v1/users/usr_none/posts', { body, token: admin.token })).toBe(404);
+    }
+    expect(await send('/v1/posts', { headers: { 'if-none-match': '*' } })).toBe(412);
+    expect(await send('/v1/posts', { headers: { 'if-match': '"x"' } })).toBe(412);
+    expect(await send('/v1/posts', { headers: { 'if-match': '*' } })).toBe(400);
+    expect(await send('/v1/posts')).toBe(400);
+    expect(await send(`/v1/users/${ada.id}/posts`)).toBe(400);
+    expect(await send(`/v1/users/${ada.id}/posts?unknown=1`)).toBe(400);
+  });
+
   it('gets the stored response with the Idempotency-Key of a creation that has changed the list', async () => {
     const headers = { 'if-match': tagOf(await list()), 'idempotency-key': 'conditional-creation' };
     const [first, again] = [await post(headers), await post(headers)];
@@ -220,9 +251,9 @@ describe('a range request', () => {
 describe('a content coding', () => {
   /** `fetch` would decode it by itself. */
   const raw = async (encoding: string, headers: Record<string, string> = {}) => {
-    const { request } = await import('node:http');
+    const { request: begin } = await import('node:http');
     return new Promise<{ status: number; headers: Record<string, string | undefined>; bytes: Buffer }>((resolve, reject) => {
-      request(`${stack.rest}/v1/users?limit=100`, { headers: { 'accept-encoding': encoding, ...headers } }, (response) => {
+      begin(`${stack.rest}/v1/users?limit=100`, { headers: { 'accept-encoding': encoding, ...headers } }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () => {
@@ -237,6 +268,25 @@ describe('a content coding', () => {
         .end();
     });
   };
+
+  it('has its own entity tag in the response to a write, which that to a read has too', async () => {
+    const body = { title: 'Long', body: 'trestle '.repeat(300) };
+    const headers = { 'accept-encoding': 'gzip' };
+    const made = await stack.call('POST', '/v1/posts', { token: ada.token, headers, body });
+    const path = String(made.headers.get('location'));
+    expect([made.status, made.headers.get('content-encoding')]).toEqual([201, 'gzip']);
+    const read = await stack.call('GET', path, { token: ada.token, headers: { ...headers, 'if-none-match': tagOf(made) } });
+    expect(read.status).toBe(304);
+    const plain = await stack.call('GET', path, { token: ada.token, headers: { 'accept-encoding': 'identity' } });
+    expect(tagOf(plain)).not.toBe(tagOf(made));
+    // If-Match reads the version that each of them carries.
+    const changed = await stack.call('PATCH', path, {
+      token: ada.token,
+      headers: { ...headers, 'if-match': tagOf(made) },
+      body: { title: 'x' },
+    });
+    expect(changed.status).toBe(200);
+  });
 
   it('has its own entity tag, which If-None-Match accepts', async () => {
     for (let i = 0; i < 6; i++) await stack.createAccount(`Extra ${String(i)}`);

@@ -21,6 +21,14 @@ describe('addresses in documents', () => {
     expect(page.text).toContain(`curl -s -i &quot;${stack.rest}/v1/products`);
   });
 
+  it('have the protocol that a trusted proxy names, and no other client', async () => {
+    const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.1' };
+    const behind = await stack.startBridge({ TRUSTED_PROXIES: '127.0.0.1' });
+    expect((await read(behind.url, headers)).servers).toMatchObject([{ url: `${behind.url.replace('http:', 'https:')}/v1` }]);
+    const alone = await stack.startBridge({ TRUSTED_PROXIES: '' });
+    expect((await read(alone.url, headers)).servers).toMatchObject([{ url: `${alone.url}/v1` }]);
+  });
+
   it('use PUBLIC_URL when it is set', async () => {
     const { url } = await stack.startBridge({
       PUBLIC_URL: 'https://api.example.com/',

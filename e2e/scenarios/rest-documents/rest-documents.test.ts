@@ -65,6 +65,18 @@ function shapeOf(value: unknown, other: unknown): unknown {
 }
 
 describe.each(['v1', 'v2'])('the OpenAPI document of %s', (version) => {
+  it('has problems in its examples as they are sent', async () => {
+    const { components } = (await readDocument(version)) as unknown as {
+      components: { responses: Record<string, { content: Record<string, { example: object }> }> };
+    };
+    const headers = { accept: 'application/problem+json' };
+    const problem = await request(`${stack.rest}/${version}/nothing`, { method: 'GET', headers });
+    const example = components.responses['NOT_FOUND']?.content['application/problem+json']?.example;
+    const text: unknown = expect.any(String);
+    expect(example).toMatchObject({ title: 'Not Found' });
+    expect(problem.body).toEqual({ ...example, detail: text, requestId: text });
+  });
+
   it('has examples with exactly the fields of the default representations', async () => {
     const { paths } = await readDocument(version);
     const compared: string[] = [];

@@ -93,7 +93,10 @@ describe('a request body', () => {
     });
     expect(merge.status).toBe(200);
     expect((await post('{}', { 'content-type': 'application/json; charset=latin1' })).status).toBe(415);
-    expect((await post('{}', { 'content-encoding': 'gzip' })).status).toBe(415);
+    const compressed = await post('{}', { 'content-encoding': 'gzip' });
+    expect([compressed.status, compressed.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+    const whole = await stack.call('PUT', path, { token: ada.token, body: '<a/>', headers: { 'content-type': 'application/xml' } });
+    expect([whole.status, whole.headers.get('accept'), whole.headers.get('accept-post')]).toEqual([415, 'application/json', null]);
   });
 
   it('above 1 MiB is answered 413, also when only Content-Length says so', async () => {
@@ -170,6 +173,18 @@ describe('a request', () => {
     expect(await raw(stack.direct.gateway, 'GET / NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"errors":\[[\s\S]*requestId/);
     const smuggled = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     expect(await raw(stack.direct.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('is refused before any handler with a problem document when the client accepts nothing else', async () => {
+    const accept = 'Accept: application/problem+json\r\n';
+    const problem = /^HTTP\/1\.1 400 [\s\S]*content-type: application\/problem\+json[\s\S]*"title":"Bad Request","status":400/i;
+    const expecting = `GET /v1/users HTTP/1.1\r\nHost: a\r\nExpect: nothing\r\nConnection: close\r\n`;
+    expect(await raw(stack.direct.rest, `${expecting}${accept}\r\n`)).toMatch(problem);
+    expect(await raw(stack.direct.rest, `${expecting}\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":\{"code":"VALIDATION_ERROR"/);
+    const smuggled = `POST /v1/users HTTP/1.1\r\nHost: a\r\n${accept}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+    expect(await raw(stack.direct.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
+    const tunnel = await raw(stack.direct.rest, `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n${accept}\r\n`);
+    expect(tunnel).toMatch(/^HTTP\/1\.1 501 [\s\S]*problem\+json[\s\S]*"status":501/);
   });
 
   it('whose headers or body arrive too slowly is answered 408', async () => {

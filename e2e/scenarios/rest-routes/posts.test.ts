@@ -90,7 +90,7 @@ describe('GET /search', () => {
     expect(typesOf(await search('&type=comment,post'))).toEqual(['comment', 'post']);
   });
 
-  it.each(['', '?q=', '?q=x&type=king', '?q=x&limit=0', '?q=x&cursor=bm90', '?q=x&page=0', '?q=-x', '?q=%21'])(
+  it.each(['', '?q=', '?q=x&type=king', '?q=x&limit=0', '?q=x&cursor=bm90', '?q=x&cursor=&after=', '?q=x&page=0', '?q=-x', '?q=%21'])(
     'answers 400 to the query string "%s"',
     async (query) => {
       expect((await call('GET', `/v1/search${query}`)).status).toBe(400);

@@ -108,6 +108,26 @@ describe('version 2', () => {
     expect((await pay('/v1/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v1-object')).status).toBe(400);
   });
 
+  it('names faulty members of a money object as the client has sent them', async () => {
+    const detailsOf = async (amount: unknown, customerId: unknown = ada.id) => {
+      const headers = { 'idempotency-key': JSON.stringify([amount, customerId]).slice(0, 60) };
+      const reply = await stack.call('POST', '/v2/payments', { token: ada.token, headers, body: { customerId, amount } });
+      const { error } = reply.body as { error: { details?: readonly { field: string }[] } };
+      return [reply.status, ...(error.details ?? []).map(({ field }) => field)];
+    };
+    expect(await detailsOf({ amount: 500, currency: 5 })).toEqual([400, 'amount.currency']);
+    expect(await detailsOf({ amount: 'x', currency: null })).toEqual([400, 'amount.amount', 'amount.currency']);
+    // What the subgraph finds, alone and beside what the bridge does.
+    expect(await detailsOf({ amount: 500, currency: 'EURO' })).toEqual([400, 'amount.currency']);
+    expect(await detailsOf({ amount: -1, currency: 'EUR' })).toEqual([400, 'amount.amount']);
+    expect(await detailsOf({ amount: -1, currency: 'EURO', more: 1 })).toEqual([400, 'amount']);
+    expect(await detailsOf({ amount: -1, currency: 5 })).toEqual([400, 'amount.currency', 'amount.amount']);
+    const product = { name: 'Rope', category: 'tools', stock: 1, price: { amount: 1, currency: 'EURO' } };
+    const admin = await stack.createAccount('Admin', 'ADMIN');
+    const made = await stack.call('POST', '/v2/products', { token: admin.token, body: product });
+    expect([made.status, made.body]).toMatchObject([400, { error: { details: [{ field: 'price.currency' }] } }]);
+  });
+
   it('pages lists by cursor without paging parameters', async () => {
     const second = (await get('/v2/products')).body as { pagination: object };
     expect(Object.keys(second.pagination)).toEqual(['limit', 'hasNextPage', 'hasPrevPage', 'nextCursor', 'prevCursor']);

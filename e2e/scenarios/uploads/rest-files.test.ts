@@ -42,6 +42,24 @@ describe('POST /v1/videos', () => {
     expect(headers.get('location')).toBe(`/v1/videos/${body.id}`);
   });
 
+  it('stores a raw body whose media type has parameters, as those that MediaRecorder records', async () => {
+    const { status, body } = await send(FILE, { 'content-type': 'video/webm;codecs="vp8,opus"', ...bearer(ada) });
+    expect([status, body]).toMatchObject([201, { content: { mediaType: 'video/webm', size: SIZE } }]);
+  });
+
+  it('answers 415 with the types of Accept-Post that OPTIONS names, and with the coding where that is at fault', async () => {
+    const options = await stack.call('OPTIONS', '/v1/videos');
+    const types = options.headers.get('accept-post');
+    expect(types).toBe('multipart/form-data, video/*');
+    const refused = async (headers: Record<string, string>, body = FILE) => {
+      const reply = await send(body, { ...headers, ...bearer(ada) });
+      return [reply.status, reply.headers.get('accept-post'), reply.headers.get('accept-encoding')];
+    };
+    expect(await refused({ 'content-type': 'text/plain' })).toEqual([415, types, null]);
+    expect(await refused({ 'content-type': 'video/webm' }, PNG)).toEqual([415, types, null]);
+    expect(await refused({ 'content-type': 'video/webm', 'content-encoding': 'gzip' })).toEqual([415, types, 'identity']);
+  });
+
   it('stores the file of a form', async () => {
     const form = new FormData();
     form.set('title', 'By form');

@@ -54,6 +54,24 @@ describe('POST /v1/videos', () => {
       'note',
     ],
     [
+      'with an unknown file before file',
+      [
+        ['title', 'More'],
+        ['poster', FILE],
+        ['file', FILE],
+      ],
+      'poster',
+    ],
+    [
+      'with an unknown file behind file',
+      [
+        ['title', 'More'],
+        ['file', FILE],
+        ['poster', FILE],
+      ],
+      'poster',
+    ],
+    [
       'with a second file',
       [
         ['title', 'Two'],

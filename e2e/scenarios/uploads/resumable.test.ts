@@ -226,6 +226,33 @@ describe('/v1/uploads', () => {
     await discard(path);
   });
 
+  it('is deleted or continued with If-Match only when it is what the client has read', async () => {
+    const { path } = await create(1000);
+    const read = async () => (await send('GET', path)).headers.get('etag') ?? '';
+    const stale = await read();
+    const part = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0', ...bearer(ada) };
+    const patch = (headers: Record<string, string>) =>
+      fetch(`${stack.rest}${path}`, { method: 'PATCH', headers: { ...part, ...headers }, body: 'x'.repeat(100) });
+    expect((await patch({ 'if-match': '"other"' })).status).toBe(412);
+    expect((await patch({ 'if-match': stale })).status).toBe(204);
+    const statusOf = async (headers: Record<string, string>) =>
+      (await fetch(`${stack.rest}${path}`, { method: 'DELETE', headers: { ...headers, ...bearer(ada) } })).status;
+    expect(await statusOf({ 'if-match': stale })).toBe(412);
+    expect(await statusOf({ 'if-none-match': '*' })).toBe(412);
+    expect(await statusOf({ 'if-match': await read() })).toBe(204);
+    expect(await statusOf({ 'if-match': '*' })).toBe(404);
+  });
+
+  it('names the type of its parts in a response 415, as in that to OPTIONS', async () => {
+    const { path } = await create(1000);
+    const headers = { ...bearer(ada), 'content-type': 'text/plain', 'upload-offset': '0' };
+    const refused = await fetch(`${stack.rest}${path}`, { method: 'PATCH', headers, body: 'x' });
+    const options = await fetch(`${stack.rest}${path}`, { method: 'OPTIONS' });
+    const types = [refused, options].map((reply) => reply.headers.get('accept-patch'));
+    expect([refused.status, ...types]).toEqual([415, 'application/offset+octet-stream', 'application/offset+octet-stream']);
+    await discard(path);
+  });
+
   it('deletes an upload whose content does not have the declared SHA-256', async () => {
     const before = await parts();
     const { path } = await create(1000, { metadata: `title ${encode('x')},sha256 ${encode('0'.repeat(64))}` });

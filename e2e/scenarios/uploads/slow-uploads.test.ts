@@ -1,5 +1,5 @@
 /** Clients that stop in the middle of an upload, or send it too slowly, through every transport (RFC 9110 §15.5.9). */
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -86,6 +86,7 @@ const TARGETS: Readonly<Record<string, (owner: Account) => Promise<Target>>> = {
 
 interface Answer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
@@ -102,7 +103,7 @@ function open({ url, method, headers, before, after }: Target): Sending {
     sent.once('error', reject);
     sent.once('response', (response: IncomingMessage) => {
       text(response).then((body) => {
-        resolve({ status: response.statusCode ?? 0, text: body });
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: body });
       }, reject);
     });
   });
@@ -139,12 +140,28 @@ async function offsetOf(path: string): Promise<number> {
   return read();
 }
 
-/** Sends a whole file. Resolves with the status of the response. */
-async function send(target: Target): Promise<number> {
+/** Sends a whole file. */
+function exchange(target: Target): Promise<Answer> {
   const { sent, answer } = open(target);
   sent.write(FILE);
   sent.end(target.after);
-  return (await answer).status;
+  return answer;
+}
+
+/** Sends a whole file. Resolves with the status of the response. */
+async function send(target: Target): Promise<number> {
+  return (await exchange(target)).status;
+}
+
+/** Expects 429 as spec §7.1 and §8 say. */
+function expectReachedLimit({ status, headers, text: body }: Answer): void {
+  const { error } = JSON.parse(body) as { error: object };
+  expect([status, headers['retry-after'], error]).toEqual([
+    429,
+    '1',
+    expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED', retryAfter: 1, limit: SLOTS_OF_ACCOUNT, remaining: 0 }),
+  ]);
+  expect(error).toHaveProperty('resetAt', expect.stringMatching(/^[\d-]{10}T[\d:]{8}Z$/));
 }
 
 describe('a client that', () => {
@@ -189,11 +206,30 @@ describe('a client that', () => {
       for (const { sent } of pending) sent.write(FILE.subarray(0, 1000));
     }, TRICKLE.everyMs);
     await until(async () => (await unfinished()).length === pending.length);
-    const [own, other] = [await send(target), await send(await raw(bob))];
+    const [own, other] = [await exchange(target), await send(await raw(bob))];
     clearInterval(timer);
-    expect([own, other]).toEqual([429, 201]);
+    expectReachedLimit(own);
+    expect(other).toBe(201);
     expect((await Promise.all(pending.map(({ answer }) => answer))).map(({ status }) => status)).toEqual(pending.map(() => 408));
     await until(async () => (await unfinished()).length === 0);
     expect(await send(await raw(ada))).toBe(201);
+  });
+
+  it('sends many parts of uploads at once gets the limit, and the time to send more', async () => {
+    const cleo = await stack.createAccount('Cleo');
+    const patch = TARGETS['a tus PATCH'] as (owner: Account) => Promise<Target>;
+    const targets = await Promise.all(Array.from({ length: SLOTS_OF_ACCOUNT + 1 }, () => patch(cleo)));
+    const last = targets.pop() as Target;
+    // Each machine has as many slots, and this test one machine.
+    const pending = targets.map(open);
+    const timer = setInterval(() => {
+      for (const { sent } of pending) sent.write(FILE.subarray(0, 1000));
+    }, TRICKLE.everyMs);
+    await until(async () => (await unfinished()).length >= pending.length);
+    const refused = await exchange(last);
+    clearInterval(timer);
+    expectReachedLimit(refused);
+    expect((await Promise.all(pending.map(({ answer }) => answer))).map(({ status }) => status)).toEqual(pending.map(() => 408));
+    await until(async () => (await send(last)) === 204);
   });
 });

@@ -146,6 +146,13 @@ describe('a replay', () => {
       eventId: id,
     });
     expect((await call('POST', `${path}/deliveries/dlv_0/replays`, ada)).status).toBe(404);
+    // Location names the delivery, whatever `fields` selects.
+    for (const action of ['pings', `deliveries/${first?.id ?? ''}/replays`]) {
+      const made = await call('POST', `${path}/${action}?fields=status`, ada);
+      expect([made.status, Object.keys(made.body as object)]).toEqual([201, ['status']]);
+      const location = made.headers.get('location') ?? '';
+      expect((await call('GET', location, ada)).body).toMatchObject({ id: location.split('/').at(-1) });
+    }
     await call('DELETE', path, ada);
   });
 

@@ -1,5 +1,5 @@
 /** The subscriptions of this process: subscribers whose results are the same share one response stream. */
-import { toOpenLimitFault } from '@trestle/limits/headers';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { stringify } from 'safe-stable-stringify';
 import type { Writing } from '../execute/write-result.ts';
 import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
@@ -75,10 +75,9 @@ export class SubscriptionRegistry {
   subscribe(request: SubscribeRequest, subscriber: Subscriber): void {
     const { maxSubscriptions } = this.#options;
     if (this.#counts.subscribers >= maxSubscriptions)
-      throw toOpenLimitFault(
-        `The server has reached its limit of ${String(maxSubscriptions)} subscriptions. Retry later.`,
-        maxSubscriptions,
-      );
+      throw toLimitFault(`The server has reached its limit of ${String(maxSubscriptions)} subscriptions. Retry later.`, {
+        limit: maxSubscriptions,
+      });
     const { resume } = request.request;
     if (resume?.after !== undefined) toSourcePosition((request.operation.program.source as FetchStep).service, resume.after);
     const key = this.#toKey(request);

@@ -13,6 +13,8 @@ import { sweepFiles } from './sweep-files.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { maxBytes: 20 * MIB };
+/** More than the SDK for S3 has connections to a server by default. */
+const SLOW_READERS = 60;
 /** A store that is opened for one test. */
 interface Opened {
   readonly files: FileStore;
@@ -93,6 +95,14 @@ describe.each(Object.entries(openers))('a file store in %s', (name, open) => {
       { start: 10, end: 70_000 },
     ])
       expect((await read(store.files, 'a', range))?.equals(bytes.subarray(range.start, range.end + 1))).toBe(true);
+  });
+
+  it('reads and stores files while many others are read slowly', async () => {
+    await store.files.put('long', chunksOf(randomBytes(11 * MIB)), LIMITS);
+    const slow = await Promise.all(Array.from({ length: SLOW_READERS }, () => store.files.open('long')));
+    await store.files.put('a', chunksOf(Buffer.from('new')), LIMITS);
+    expect(String(await read(store.files, 'a'))).toBe('new');
+    for (const each of slow) each?.destroy();
   });
 
   it('returns undefined for a file that does not exist, and deletes it without an error', async () => {

@@ -31,6 +31,8 @@ const PART_BYTES = 5 * 1024 * 1024;
 const PARTS_AT_ONCE = 1;
 /** How long the server may take to accept a connection, and to send or receive the next byte. */
 const TIMEOUTS = { connectionTimeout: 2000, socketTimeout: 10_000 };
+/** A file that is read slowly keeps its connection. The bridges limit how many are read at once; the SDK's 50 would stop writes too. */
+const AGENT = { maxSockets: 4096 };
 
 /** Creates the store. It connects when it is first used. */
 export function createS3Store({ bucket, region, endpoint, credentials, prefix }: S3Options): FileStore {
@@ -39,7 +41,7 @@ export function createS3Store({ bucket, region, endpoint, credentials, prefix }:
     // A server of its own has its buckets in the path.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...(credentials && { credentials }),
-    requestHandler: TIMEOUTS,
+    requestHandler: { ...TIMEOUTS, httpAgent: AGENT, httpsAgent: AGENT },
     // Other servers do not know the checksums that AWS added in 2025.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
 import { type ExchangeLimits, type KeySender, createApiKeyExchange } from './api-key-exchange.ts';
 import { createApiKey } from './api-keys.ts';
@@ -131,7 +132,7 @@ describe('an exchange of API keys', () => {
       left++;
     };
     const reserve = () => {
-      if (left === 0) return undefined;
+      if (left === 0) throw fail('RATE_LIMIT_EXCEEDED', 'None is left.');
       left--;
       return release;
     };

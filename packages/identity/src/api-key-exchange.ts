@@ -48,10 +48,10 @@ export interface KeySender {
   /** Name and value of the header that passes the client on to the users subgraph, for the audit trail; none when it is not known. */
   readonly headers: readonly string[];
   /**
-   * Takes one of the requests that the client may send without a valid credential, until the returned function gives it back. Returns
-   * undefined when none is left.
+   * Takes one of the requests that the client may send without a valid credential, until the returned function gives it back. Throws
+   * RATE_LIMIT_EXCEEDED when none is left.
    */
-  readonly reserve: () => (() => void) | undefined;
+  readonly reserve: () => () => void;
 }
 
 /** Exchanges API keys. */
@@ -147,7 +147,6 @@ class Exchange implements ApiKeyExchange {
     if ((this.#refused.get(key) ?? 0) > this.#now()) throw invalidKey();
     // Anybody can invent keys with a correct checksum: each client may have so many of them checked in a minute as it may send requests.
     const release = known ? NOTHING : reserve();
-    if (!release) throw tooManyKeys();
     return this.#exchangeOnce(key, headers)
       .finally(release)
       .then((issued) => toToken(issued, isInUrl));
@@ -250,10 +249,6 @@ function toToken({ token, isAllowedInUrl }: KnownKey, isInUrl: boolean): string 
       isInvalidCredential: true,
     });
   return token;
-}
-
-function tooManyKeys(): Fault {
-  return fail('RATE_LIMIT_EXCEEDED', 'Too many API keys of the address are being checked. Retry after 1 second.', { retryAfterSeconds: 1 });
 }
 
 function invalidKey(): Fault {

@@ -1,5 +1,6 @@
 /** What a client reads of a decision: response headers (spec §8, draft-ietf-httpapi-ratelimit-headers-10) and the error of a refusal. */
 import { type Fault, fail } from '@trestle/schema/errors';
+import { toResetTime } from '@trestle/schema/limit-fault';
 import type { Decision, Subject } from './rate-limiter.ts';
 import { WINDOW_MS } from './sliding-windows.ts';
 
@@ -31,22 +32,8 @@ export function toRateLimitHeaders({ subject, remaining, resetAtMs }: Decision):
 export function toRateLimitFault({ subject, remaining, resetAtMs, retryAfterSeconds }: Decision): Fault {
   return fail('RATE_LIMIT_EXCEEDED', toMessage(subject, retryAfterSeconds), {
     retryAfterSeconds,
-    rateLimit: { limit: subject.limit, remaining, resetAt: toTime(resetAtMs) },
+    rateLimit: { limit: subject.limit, remaining, resetAt: toResetTime(resetAtMs) },
   });
-}
-
-/** When a client may try again that has as much open as it may: what it has open may end at any time. */
-const OPEN_RETRY_SECONDS = 1;
-
-/** Returns RATE_LIMIT_EXCEEDED for a limit of what may be open at once, of which nothing is left. It has the members that spec §7.1 demands. */
-export function toOpenLimitFault(message: string, limit: number): Fault {
-  const resetAt = toTime(Date.now() + OPEN_RETRY_SECONDS * 1000);
-  return fail('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds: OPEN_RETRY_SECONDS, rateLimit: { limit, remaining: 0, resetAt } });
-}
-
-/** Returns a time as spec §2.1 writes it, in whole seconds. `ms` are since the epoch. */
-function toTime(ms: number): string {
-  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
 function toMessage({ limit, policy }: Subject, retryAfterSeconds: number): string {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type readSettings, setting } from '@trestle/env';
 import type { Log } from '@trestle/log';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { clientOf, passedClientOf } from '@trestle/service/clients/client-id';
 import { hasCredential } from '@trestle/service/messages/has-credential';
 import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
@@ -43,9 +44,9 @@ export interface RateLimits {
   readonly countRefusal: (request: object) => readonly string[];
   /**
    * Takes one of the requests that the client of a request may send without a valid credential, until the returned function gives it back.
-   * Returns undefined when none is left.
+   * Throws RATE_LIMIT_EXCEEDED when none is left.
    */
-  readonly reserve: (request: object) => (() => void) | undefined;
+  readonly reserve: (request: object) => () => void;
   readonly close: () => void;
 }
 
@@ -87,7 +88,13 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log, ne
         : toRateLimitHeaders(limiter.look(toSubject(null, clientOf(request), limits))),
     countRefusal: (request) =>
       passedClientOf(request) ? NONE : toRateLimitHeaders(limiter.count(toSubject(null, clientOf(request), limits))),
-    reserve: (request) => (passedClientOf(request) ? NOTHING : limiter.reserve(toSubject(null, clientOf(request), limits))),
+    reserve(request) {
+      if (passedClientOf(request)) return NOTHING;
+      const subject = toSubject(null, clientOf(request), limits);
+      const release = limiter.reserve(subject);
+      if (!release) throw toLimitFault('Too many API keys of the address are being checked. Retry after 1 second.', subject);
+      return release;
+    },
     close: () => {
       limiter.close();
     },

@@ -24,6 +24,15 @@ describe('the AsyncAPI document', () => {
     expect(Object.keys(channels).sort()).toEqual(['events', 'webhooks', ...fields].sort());
   });
 
+  it('describes events in sentences that begin with capitals', () => {
+    const { components } = createAsyncApi(schema) as {
+      readonly components: { readonly schemas: Readonly<Record<string, { description?: string }>> };
+    };
+    const descriptions = EVENT_TYPE_NAMES.map((name) => components.schemas[name]?.description ?? '');
+    for (const description of descriptions) expect(description).toMatch(/^[A-Z].*\. For .*\.$/);
+    expect(descriptions.filter((description) => /\. [a-z]| For .* For /.test(description))).toEqual([]);
+  });
+
   it('names the path of the gateway as the address of subscriptions', () => {
     const { channels } = createAsyncApi(schema, { gateway: 'https://graphql.example.com/api/query' }) as unknown as {
       readonly channels: Readonly<Record<string, { readonly address: string }>>;

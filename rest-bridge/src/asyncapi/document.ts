@@ -143,7 +143,7 @@ function toMessage(name: string, { summary }: EventType): Json {
 function toEventSchema(name: string, { summary, source, subject, audiences, data }: EventType): Json {
   return {
     type: 'object',
-    description: `${summary} ${audiences.map((audience) => READERS[audience]).join(' or, when it is not public, ')}.`,
+    description: `${summary} For ${audiences.map((audience) => READERS[audience]).join(' or, when it is not public, for ')}.`,
     properties: {
       specversion: { const: '1.0' },
       id: { ...string, description: 'The id of the event, `evt_…`.' },
@@ -159,10 +159,10 @@ function toEventSchema(name: string, { summary, source, subject, audiences, data
 }
 
 const READERS: Readonly<Record<EventType['audiences'][number], string>> = {
-  PUBLIC: 'For every reader',
-  USER: 'For every reader',
-  OWNER: 'for the account that it concerns and for administrators; events of posts and comments for moderators, too',
-  ADMIN: 'for administrators',
+  PUBLIC: 'every reader',
+  USER: 'every reader',
+  OWNER: 'the account that it concerns and for administrators; events of posts and comments for moderators, too',
+  ADMIN: 'administrators',
 };
 
 function toResultMessage({ name, type }: GraphQLField<unknown, unknown>): Json {

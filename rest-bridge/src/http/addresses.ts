@@ -11,6 +11,8 @@ export interface AddressSettings {
   readonly publicRegistryUrl?: string | undefined;
   /** `GATEWAY_URL`: the address at which the bridge reaches the gateway. */
   readonly gatewayUrl?: string | undefined;
+  /** Returns whether the client uses HTTPS, as the connection or a trusted proxy says. Default: it never does. */
+  readonly isSecure?: (request: IncomingMessage) => boolean;
 }
 
 /** Returns public addresses for a request. */
@@ -28,10 +30,11 @@ const HOST = /^(?:[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?|\[[\da-f:.]{2,45}\])(?::\d
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /** Creates the lookup of public addresses. */
-export function createAddresses({ publicUrl, publicGatewayUrl, publicRegistryUrl, gatewayUrl }: AddressSettings): Addresses {
+export function createAddresses(settings: AddressSettings): Addresses {
+  const { publicUrl, publicGatewayUrl, publicRegistryUrl, gatewayUrl, isSecure = () => false } = settings;
   const fixed = publicUrl === undefined ? undefined : withoutTrailingSlash(publicUrl);
   const upstream = gatewayUrl === undefined ? undefined : new URL(gatewayUrl);
-  const bridge = (request: IncomingMessage) => fixed ?? addressOf(request) ?? '';
+  const bridge = (request: IncomingMessage) => fixed ?? addressOf(request, isSecure(request)) ?? '';
   return {
     bridge,
     registry: publicRegistryUrl,
@@ -46,10 +49,10 @@ export function createAddresses({ publicUrl, publicGatewayUrl, publicRegistryUrl
   };
 }
 
-function addressOf({ headers, socket }: IncomingMessage): string | undefined {
+function addressOf({ headers }: IncomingMessage, isSecure: boolean): string | undefined {
   const { host } = headers;
   if (host === undefined || !HOST.test(host)) return undefined;
-  const address = `${(socket as { readonly encrypted?: boolean }).encrypted === true ? 'https' : 'http'}://${host.toLowerCase()}`;
+  const address = `${isSecure ? 'https' : 'http'}://${host.toLowerCase()}`;
   return URL.canParse(address) ? address : undefined;
 }
 

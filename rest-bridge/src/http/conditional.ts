@@ -121,12 +121,18 @@ function isAfter(changed: number | undefined, since: number | undefined): boolea
   return changed !== undefined && since !== undefined && changed > since;
 }
 
-/** The three formats of RFC 9110 §5.6.7 start with a day name; none is longer than 40 characters. */
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? .{1,30}$/;
+const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+/** The formats of RFC 9110 §5.6.7 with their time zone. Servers must accept the obsolete ones of RFC 850 and of `asctime` too. */
+const WITH_ZONE = new RegExp(
+  `^${DAY}(?:, \\d{1,2} [A-Z][a-z]{2} \\d{4}|[a-z]{3,6}, \\d\\d-[A-Z][a-z]{2}-\\d\\d) \\d\\d:\\d\\d:\\d\\d GMT$`,
+);
+const ASCTIME = new RegExp(`^${DAY} [A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d \\d{4}$`);
 
 /** Returns milliseconds since 1970; undefined for a value that is not an HTTP-date, which makes the condition ignored (§13.1.3, §13.1.4). */
 function parseDate(text: string | undefined): number | undefined {
-  if (text === undefined || !HTTP_DATE.test(text)) return undefined;
-  const time = Date.parse(text);
+  if (text === undefined) return undefined;
+  const isAsctime = ASCTIME.test(text);
+  if (!isAsctime && !WITH_ZONE.test(text)) return undefined;
+  const time = Date.parse(isAsctime ? `${text} GMT` : text);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -1,5 +1,6 @@
 /** The open event streams of this process: their limits, and their end when the process stops. */
 import { type Fault, fail } from '@trestle/schema/errors';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 
 const MAX_STREAMS = 5000;
 /** A browser opens one for each page; a caller with more streams than this does something wrong. */
@@ -56,11 +57,8 @@ export function createEventStreams(): EventStreams {
 }
 
 function tooMany(): Fault {
-  const resetAt = `${new Date(Date.now() + RETRY_AFTER_SECONDS * 1000).toISOString().slice(0, 19)}Z`;
-  return fail('RATE_LIMIT_EXCEEDED', `The account has ${String(MAX_STREAMS_OF_CALLER)} open event streams, which is the limit.`, {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    rateLimit: { limit: MAX_STREAMS_OF_CALLER, remaining: 0, resetAt },
-  });
+  const message = `The account has ${String(MAX_STREAMS_OF_CALLER)} open event streams, which is the limit.`;
+  return toLimitFault(message, { limit: MAX_STREAMS_OF_CALLER, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function unavailable(): Fault {

@@ -47,7 +47,7 @@ export interface RouteResponse {
   readonly version?: number | undefined;
   /** When the resource last changed, for `Last-Modified`; absent when the body also shows other resources. */
   readonly changedAt?: string | undefined;
-  /** `Cache-Control` of the gateway's response to an anonymous read. */
+  /** `Cache-Control` of an anonymous read: that of the gateway's response, or of the route. */
   readonly gatewayPolicy?: string | undefined;
 }
 

@@ -34,9 +34,8 @@ export function createRefusals(versions: Versions): Pick<RefusalOptions, 'header
 
 /** Returns the response to a request that was refused before anything read it; on all other paths the one of the API. */
 function toPathRefusalResponse(refusal: Refusal): RefusalResponse {
-  const response = toRefusalResponse(refusal);
   const isEndpoint = refusal.url !== undefined && matchOAuth(refusal.url)?.isEndpoint === true;
-  return isEndpoint ? { ...response, body: toOAuthErrorBody(refusal) } : response;
+  return isEndpoint ? { body: toOAuthErrorBody(refusal) } : toRefusalResponse(refusal);
 }
 
 /**

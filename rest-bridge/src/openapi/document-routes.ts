@@ -93,7 +93,7 @@ function createKeysRoute(publicKeys: DocumentOptions['publicKeys']): LocalRoute 
     respond: ({ search }) => {
       rejectParameters(search);
       const bytes = Buffer.from(JSON.stringify({ keys: publicKeys() }));
-      return { status: 200, headers: { 'cache-control': KEYS_CACHE }, document: { type: JSON_TYPE, bytes } };
+      return { status: 200, gatewayPolicy: KEYS_CACHE, document: { type: JSON_TYPE, bytes } };
     },
   };
 }

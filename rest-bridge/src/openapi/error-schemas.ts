@@ -12,7 +12,10 @@ const code: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
 /** The members of RATE_LIMIT_EXCEEDED (spec §7.1). */
 const rateLimit: JsonSchema = {
   retryAfter: { type: 'integer', description: 'Seconds after which the request can be accepted. On rate limiting only.' },
-  limit: { type: 'integer', description: 'Requests per minute, or failed logins before a delay. On rate limiting only.' },
+  limit: {
+    type: 'integer',
+    description: 'Requests per minute, failed logins before a delay, or what may be open at once. On rate limiting only.',
+  },
   remaining: { type: 'integer', description: 'Requests that are left. On rate limiting only.' },
   resetAt: { type: 'string', format: 'date-time', description: 'When the request can be accepted. On rate limiting only.' },
 };

@@ -3,7 +3,7 @@ import { lengthAt } from '@trestle/schema/lengths';
 import { isInputObjectType } from 'graphql';
 import { toFilters, toSortFields } from '../query/list-parameters.ts';
 import { SEARCH_TYPES } from '../query/search.ts';
-import { defaultPaging } from '../query/paging.ts';
+import { MAX_OFFSET, defaultPaging, toMaxPage } from '../query/paging.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import { type OperationRoute, type Route, selectableOf } from '../routes/route.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
@@ -23,6 +23,7 @@ export interface Parameter {
 }
 
 const string: JsonSchema = { type: 'string' };
+const KEY: JsonSchema = { type: 'string', minLength: 1, maxLength: 255 };
 const cursor: JsonSchema = { type: 'string', maxLength: lengthAt({ coordinate: '', name: 'after', type: 'String' }).max };
 
 /** Returns the parameters that several routes share; they are in `components.parameters`. */
@@ -76,15 +77,25 @@ export function sharedParameters(version: number): Readonly<Record<string, Param
       description: 'An entity tag. Without a match `Range` is ignored.',
       example: '"v3-Zm9vYmFyYmF6cXV4"',
     }),
-    IdempotencyKey: header({
-      name: 'Idempotency-Key',
-      description:
-        'Makes a retry safe: a repeated key gets the stored response for 24 hours, or 409 when that had a secret. A key is valid for one caller, method and path.',
-      example: 'b0a1c2d3-order-1',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    }),
+    ...KEYS,
   };
 }
+
+const KEYS: Readonly<Record<string, Parameter>> = {
+  IdempotencyKey: header({
+    name: 'Idempotency-Key',
+    description:
+      'Makes a retry safe: a repeated key gets the stored response for 24 hours, or 409 when that had a secret. A key is valid for one caller, method and path.',
+    example: 'b0a1c2d3-order-1',
+    schema: KEY,
+  }),
+  IgnoredIdempotencyKey: header({
+    name: 'Idempotency-Key',
+    description: 'Accepted and ignored: the result is not stored, and a repetition is a request of its own.',
+    example: 'b0a1c2d3-login-1',
+    schema: KEY,
+  }),
+};
 
 const READS = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch', 'IfModifiedSince', 'Range', 'IfRange'];
 const WRITES = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch'];
@@ -108,7 +119,7 @@ function toHeaders(route: Route, version: number): JsonSchema[] {
     'Version',
     ...(route.method === 'GET' && route.success.status === 200 ? READS : []),
     ...(conditionsOn ? (conditionsOn === 'collection' ? CREATIONS : WRITES) : []),
-    ...(route.method === 'POST' && 'operation' in route && route.idempotency !== 'required' ? ['IdempotencyKey'] : []),
+    ...('operation' in route ? toKeyNames(route) : []),
   ];
   const references = shared.map((name): JsonSchema => ({ $ref: `#/components/parameters/${name}` }));
   const own = Object.entries(route.documented?.request ?? {}).map(([name, description]): JsonSchema => ({
@@ -119,6 +130,12 @@ function toHeaders(route: Route, version: number): JsonSchema[] {
   }));
   const needsKey = 'operation' in route && route.idempotency === 'required';
   return needsKey ? [...references, ...own, { ...sharedParameters(version)['IdempotencyKey'], required: true }] : [...references, ...own];
+}
+
+/** Returns the shared parameter of the Idempotency-Key. That of a required one is the route's own. */
+function toKeyNames({ method, idempotency }: OperationRoute): readonly string[] {
+  if (method !== 'POST' || idempotency === 'required') return [];
+  return [idempotency === 'ignored' ? 'IgnoredIdempotencyKey' : 'IdempotencyKey'];
 }
 
 const TITLE: Parameter = query({
@@ -180,25 +197,26 @@ function toListParameters({ input: listInput }: OperationRoute, context: ReaderC
           }),
         ]
       : []),
-    ...toPagingParameters(context.version),
+    ...toPagingParameters(context.version, listInput.rule.maxOffset),
   ];
 }
 
-function toPagingParameters(version: number): Parameter[] {
+function toPagingParameters(version: number, maxOffset = MAX_OFFSET): Parameter[] {
+  const skipped = maxOffset.toLocaleString('en');
   const isDefault = (variant: 'page' | 'cursor') => (defaultPaging(version) === variant ? ' The default paging.' : '');
   return [
     pageSize('limit', 'The number of items per page, with `page`, `offset` or `cursor`.'),
     query({
       name: 'page',
-      description: `The number of the page, starting with 1.${isDefault('page')}`,
-      schema: { type: 'integer', minimum: 1, maximum: 10_000 },
+      description: `The number of the page, starting with 1. At most ${skipped} items stand before it.${isDefault('page')}`,
+      schema: { type: 'integer', minimum: 1, maximum: toMaxPage(1) },
       example: 1,
     }),
     pageSize('perPage', 'The number of items per page, with `page`. The response has `meta` and `links`.'),
     query({
       name: 'offset',
-      description: 'The number of items to skip.',
-      schema: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+      description: `The number of items to skip, at most ${skipped}.`,
+      schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET },
       example: 0,
     }),
     query({

@@ -1,4 +1,5 @@
 /** The responses of a route: its success and every possible error. No I/O. */
+import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { EVENT_STREAM_TYPE } from '../http/media-types.ts';
 import { type Route, hasBody } from '../routes/route.ts';
@@ -83,7 +84,7 @@ export function toErrorResponses(): Record<string, JsonSchema> {
   return Object.fromEntries(
     Object.entries(ERRORS).map(([code, { status, meaning }]) => {
       const own = { message: meaning, ...(code === 'VALIDATION_ERROR' && { details }), requestId };
-      const problem = { type: 'about:blank', title: code, status, detail: meaning, code, requestId };
+      const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: meaning, code, requestId };
       return [
         code,
         {
@@ -177,7 +178,7 @@ function toSuccess(route: Route, components: Components, { schema, status = rout
     ...(isTagged && { ETag: 'ETag' }),
     ...(route.method === 'GET' && status === 200 && { 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges' }),
     ...((status === 201 || status === 202 || status === 307) && { Location: 'Location' }),
-    ...(route.method === 'POST' && { 'Idempotent-Replayed': 'Replayed' }),
+    ...(isReplayed(route) && { 'Idempotent-Replayed': 'Replayed' }),
   });
   const types = typesOf(route);
   const headers: JsonSchema = { ...shared, ...Object.fromEntries<JsonSchema>(own) };
@@ -187,6 +188,11 @@ function toSuccess(route: Route, components: Components, { schema, status = rout
     ...Object.fromEntries(alternativesOf(route).map((type) => [type, { schema: BYTES }])),
   };
   return { description: description ?? DESCRIPTIONS[String(status)] ?? 'Success.', headers, ...(content && { content }) };
+}
+
+/** Returns whether the result is kept for a retry with the same Idempotency-Key: not where nothing is, nor where the result has a secret. */
+function isReplayed(route: Route): boolean {
+  return route.method === 'POST' && 'operation' in route && route.idempotency !== 'ignored' && route.success.content !== 'secret';
 }
 
 function typesOf({ success, ...route }: Route): readonly string[] {

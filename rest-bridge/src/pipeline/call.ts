@@ -53,7 +53,7 @@ export async function call(gateway: GatewayClient, request: GatewayRequest): Pro
     return { value, compiled, isReplayed, serverTiming, cacheControl, age, cookies, errors: failures };
   }
   const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
-  if (failed.length === 0) throw toFault(result, errors, isMutation);
+  if (failed.length === 0) throw toFault(result, errors, request);
   const include = selection.include.filter((name) => !failed.some(({ field }) => field === name));
   const partial = await call(gateway, { ...request, selection: { ...selection, include } });
   return { ...partial, errors: [...failed, ...partial.errors] };
@@ -91,9 +91,13 @@ async function findFailedInclusions(
 /** The codes of failures that the client did not cause. */
 const UPSTREAM_CODES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
-function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLResponseError[], isMutation: boolean): Fault {
-  // The arguments of a mutation have the names of the body's fields.
-  if (errors.length > 0) return toResultFault(errors, isMutation ? (field) => field : toParameterName);
+function toFault(
+  { data, errors: all }: GraphQLResult,
+  errors: readonly GraphQLResponseError[],
+  { isMutation, bodyNames = {} }: GatewayRequest,
+): Fault {
+  // The arguments of a mutation have the names of the body's fields, but for those that the version has renamed.
+  if (errors.length > 0) return toResultFault(errors, isMutation ? (field) => bodyNames[field] ?? field : toParameterName);
   if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
   return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
 }

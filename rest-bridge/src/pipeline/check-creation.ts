@@ -26,7 +26,7 @@ export async function checkCreation(
   request: GatewayRequest,
 ): Promise<GatewayResult | undefined> {
   try {
-    await checkCollection(gateway, admitted);
+    await checkCollection(gateway, admitted, { isPathChecked: false });
     await requireAccount(gateway, admitted, request.variables);
     return undefined;
   } catch (error) {
@@ -34,6 +34,18 @@ export async function checkCreation(
     if (stored) return stored;
     throw error;
   }
+}
+
+/**
+ * Throws what a creation is refused with before its faulty body is: NOT_FOUND or GONE when the resource or the account in its path does not exist, and
+ * PRECONDITION_FAILED. Does nothing for a route that does not create.
+ */
+export async function checkFaultyCreation(gateway: GatewayClient, admitted: Creation): Promise<void> {
+  const { compiled, params } = admitted;
+  const { accountField, input } = compiled.route;
+  await checkCollection(gateway, admitted, { isPathChecked: Object.keys(params).length > 0 });
+  const name = input.kind === 'body' ? input.rule.fromPath?.[accountField ?? ''] : undefined;
+  if (name !== undefined) await requireAccount(gateway, admitted, { input: { [accountField ?? '']: params[name] } });
 }
 
 /**
@@ -49,14 +61,19 @@ async function requireAccount(gateway: GatewayClient, admitted: Creation, { inpu
   await call(gateway, toGatewayRequest(admitted, { operation, selection: STATE_SELECTION, isMutation: false, variables: { id } }));
 }
 
+interface CollectionCheck {
+  /** Whether the list is read without conditions too: it has the path of the creation, and so does not exist below a resource that does not. */
+  readonly isPathChecked: boolean;
+}
+
 /**
  * Throws PRECONDITION_FAILED when `If-Match` or `If-None-Match` is not met by the list that GET of the same target returns to the caller, in any
  * content coding. A list has no date, so that `If-Unmodified-Since` is ignored (RFC 9110 §13.1.4).
  */
-async function checkCollection(gateway: GatewayClient, admitted: Creation): Promise<void> {
+async function checkCollection(gateway: GatewayClient, admitted: Creation, { isPathChecked }: CollectionCheck): Promise<void> {
   const { collection } = admitted.compiled;
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = admitted.context.request.headers;
-  if (!collection || (ifMatch === undefined && ifNoneMatch === undefined)) return;
+  if (!collection || (ifMatch === undefined && ifNoneMatch === undefined && !isPathChecked)) return;
   const etag = await readTag(gateway, { ...admitted, compiled: collection });
   const tags = ENCODINGS.map((encoding) => toEncodedTag(etag, encoding));
   const isMatched = tags.some((tag) => evaluateReadConditions({ 'if-match': ifMatch }, { etag: tag }) === 'proceed');

@@ -25,22 +25,6 @@ export async function check(
   return toExpectedVersions(conditions, await readState(gateway, admitted));
 }
 
-/**
- * Rethrows the error of a write. A VALIDATION_ERROR is rethrown only when the resource exists and its conditions are met, because 404,
- * 410 and 412 take precedence over 400; otherwise the error of the resource is thrown.
- */
-export async function rethrowAfterConditions(
-  error: unknown,
-  gateway: GatewayClient,
-  admitted: AdmittedRequest<CompiledOperationRoute>,
-): Promise<never> {
-  if (admitted.compiled.stateQuery && error instanceof Fault && error.code === 'VALIDATION_ERROR') {
-    const state = await readState(gateway, admitted);
-    if (toExpectedVersions(parseWriteConditions(admitted.context.request.headers), state).length === 0) throw preconditionFailed();
-  }
-  throw error;
-}
-
 /** Returns the error of a condition that is not met. */
 export function preconditionFailed(): Fault {
   return fail(
@@ -49,7 +33,11 @@ export function preconditionFailed(): Fault {
   );
 }
 
-async function readState(gateway: GatewayClient, admitted: AdmittedRequest<CompiledOperationRoute>): Promise<ResourceState> {
+/**
+ * Returns the state of the resource that a write changes. Throws NOT_FOUND or GONE when it does not exist, unless the write may create it; for DELETE
+ * always NOT_FOUND.
+ */
+export async function readState(gateway: GatewayClient, admitted: AdmittedRequest<CompiledOperationRoute>): Promise<ResourceState> {
   const { compiled, params: variables } = admitted;
   const { stateQuery: operation, route } = compiled;
   if (!operation) throw new Error(`No route reads the resource that ${route.path} changes`);

@@ -144,7 +144,10 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
     }
     case 'body': {
       const parseBody = createBodyParser(context, input.rule);
-      return (request, faults) => ({ variables: { ...request.params, input: parseBody(request, faults) } });
+      return (request, faults) => {
+        const { input: parsed, names: bodyNames } = parseBody(request, faults);
+        return { variables: { ...request.params, input: parsed }, bodyNames };
+      };
     }
     case 'arguments':
       return createArgumentReader(context, input.mutation);

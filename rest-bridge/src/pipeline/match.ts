@@ -1,11 +1,9 @@
 /** Stage 2: finds the route of a path and a method (RFC 9110 §9.3.7, §15.5.6). No I/O. */
 import { fail } from '@trestle/schema/errors';
-import { toAcceptedBodyTypes } from '../http/json-body.ts';
-import { UPLOAD_TYPES } from '../http/media-types.ts';
 import type { RouteResponse } from '../http/response.ts';
-import { PART_TYPE } from '../http/tus.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import type { Method } from '../routes/route.ts';
+import { toAcceptHeaders } from './accepted-bodies.ts';
 import type { CompiledRoute } from './compile.ts';
 import type { LocatedRequest, MatchedRoute } from './context.ts';
 
@@ -53,22 +51,10 @@ export class MethodNotAllowed extends Error {
 
 /** Returns the response to OPTIONS: the allowed methods, and the media types that a body may have. */
 export function toMethodsResponse(allow: string, byMethod?: ReadonlyMap<Method, CompiledRoute>): RouteResponse {
-  const accepts = {
-    ...(byMethod?.get('POST')?.hasBody && { 'accept-post': toPostTypes(byMethod.get('POST')) }),
-    ...(byMethod?.get('PATCH') && { 'accept-patch': toPatchTypes(byMethod.get('PATCH')) }),
-  };
+  const [post, patch] = [byMethod?.get('POST'), byMethod?.get('PATCH')];
+  const accepts = { ...(post && toAcceptHeaders(post)), ...(patch && toAcceptHeaders(patch)) };
   const [common] = Array.from(byMethod?.values() ?? [], ({ route }) => route.headers);
   return { status: 200, headers: { ...common, allow, ...accepts } };
-}
-
-function toPostTypes(compiled: CompiledRoute | undefined): string {
-  const isUpload = compiled && 'operation' in compiled && compiled.route.input.kind === 'upload';
-  return isUpload ? UPLOAD_TYPES : toAcceptedBodyTypes('POST');
-}
-
-function toPatchTypes(compiled: CompiledRoute | undefined): string {
-  const isPart = compiled && 'operation' in compiled && compiled.route.input.kind === 'upload part';
-  return isPart ? PART_TYPE : toAcceptedBodyTypes('PATCH');
 }
 
 /** Returns 301 for GET and HEAD, and 308 otherwise: clients may change the method of a 301 to GET (contract §4). */

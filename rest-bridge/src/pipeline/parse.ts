@@ -76,14 +76,16 @@ function toParsedRequest(
   const { fields, include } = selectableOf(route, target.version);
   // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
   const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
-  const { variables, paging } = result;
+  const { variables, paging, bodyNames } = result;
   faults.push(...query.faults(faults));
   if (faults.length > 0) {
     const isNamed = (name: string) => faults.some(({ field }) => field === name);
     rejectRequest(
       faults,
-      findLimitFaults(variables).filter(({ field }) => !isNamed(field)),
+      findLimitFaults(variables)
+        .map(({ field, message }) => ({ field: bodyNames?.[field] ?? field, message }))
+        .filter(({ field }) => !isNamed(field)),
     );
   }
-  return paging ? { variables, paging, selection, idempotency } : { variables, selection, idempotency };
+  return paging ? { variables, paging, selection, idempotency } : { variables, bodyNames, selection, idempotency };
 }

@@ -24,9 +24,10 @@ import { sendResponse } from '../http/send-response.ts';
 import type { Paging } from '../query/paging.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
+import { toRefusedBodyHeaders } from './accepted-bodies.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, call } from './call.ts';
-import { check, rethrowAfterConditions } from './check.ts';
+import { check } from './check.ts';
 import { checkCreation } from './check-creation.ts';
 import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
@@ -46,6 +47,7 @@ import {
   toCommonHeaders,
 } from './receive.ts';
 import { type PartialResponse, render } from './render.ts';
+import { rethrowAfterConditions } from './rethrow-after-conditions.ts';
 import { sendFile } from './send-file.ts';
 import { isStreamable, streamEvents } from './stream.ts';
 
@@ -106,7 +108,7 @@ async function runStages(
     const isAnonymous = admitted.caller === null;
     if (routeResponse.file) {
       const facts = { file: routeResponse.file, common: headers, isAnonymous, hasUrlKey };
-      await sendFile({ request, response }, facts, dependencies.files);
+      await sendFile({ request, cancellation: context.cancellation, response, slot }, facts, dependencies.files);
       return toHandled(matched);
     }
     const rendered = render(request, routeResponse, { common: headers, isAnonymous, hasUrlKey });
@@ -114,6 +116,7 @@ async function runStages(
     sendResponse(request, response, { status: sent.status, headers: sent.headers, content: sent.content, cookies: routeResponse.cookies });
     return toHandled(matched);
   } catch (error) {
+    if (matched) headers = { ...headers, ...toRefusedBodyHeaders(error, matched.compiled, request.headers) };
     return { ...toHandled(matched), failure: await sendError(context, response, { error, headers }) };
   }
 }
@@ -176,7 +179,7 @@ interface NegotiatedOptions {
 
 function toOperationRequest(
   admitted: OperationRequest,
-  { variables, files, selection, idempotency }: ParsedRequest,
+  { variables, files, bodyNames, selection, idempotency }: ParsedRequest,
   { alternative, expectedVersions, isAllowedOrigin }: NegotiatedOptions,
 ): GatewayRequest {
   const { operation, isMutation, route } = admitted.compiled;
@@ -186,6 +189,7 @@ function toOperationRequest(
     isMutation,
     variables: expectedVersions === undefined ? variables : { ...variables, expectedVersions },
     files,
+    bodyNames,
     idempotency,
     sessionHeaders: route.isOfSession ? toSessionHeaders(admitted.context.request, isAllowedOrigin) : undefined,
   });

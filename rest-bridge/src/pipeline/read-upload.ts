@@ -15,7 +15,8 @@ export interface ReadUpload {
   readonly files: RequestFiles;
 }
 
-const RAW = /^video\/[\w.+-]+$/i;
+/** Parameters such as `codecs` are ignored: the subgraph looks at the content. */
+const RAW = /^(video\/[\w.+-]+)[\t ]*(?:;|$)/i;
 const MAP = JSON.stringify({ file: ['variables.file'] });
 /** What the parts of a form add to the file. */
 const OVERHEAD_BYTES = 64 * 1024;
@@ -34,14 +35,15 @@ export async function readUpload(
   if (encoding.toLowerCase() !== 'identity')
     throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported for request bodies. Send the body uncompressed.');
   const isForm = isMultipart(type);
-  if (!isForm && !RAW.test(type)) throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be multipart/form-data or video/*.');
+  const raw = RAW.exec(type)?.[1];
+  if (!isForm && raw === undefined) throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be multipart/form-data or video/*.');
   if (Number(length) > maxBytes + (isForm ? OVERHEAD_BYTES : 0))
     throw fail('PAYLOAD_TOO_LARGE', `The file exceeds the limit of ${String(maxBytes)} bytes.`);
   const named = query.take('title');
-  if (isForm) return readForm(request, type, faults);
+  if (raw === undefined) return readForm(request, type, faults);
   if (named === undefined) faults.push({ field: 'title', message: 'is required: send it as a query parameter' });
   const boundary = `trestle-${randomUUID()}`;
-  const files = toFiles(request, { boundary, before: toFileStart('file', type), after: toEnd(boundary) });
+  const files = toFiles(request, { boundary, before: toFileStart('file', raw), after: toEnd(boundary) });
   return { title: named ?? '', files };
 }
 

@@ -4,7 +4,6 @@ import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { VARY } from '../http/caching.ts';
-import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
 import type { HttpResponse, ResponseHeaders } from '../http/response.ts';
 import { type ResponseContent, chooseContentCoding, withContentCoding } from '../http/send-response.ts';
@@ -51,7 +50,7 @@ export async function renderError(
     'content-type': type,
     'cache-control': 'no-store',
     vary: VARY,
-    ...toErrorHeaders(error, fault, request.method ?? 'GET'),
+    ...toErrorHeaders(error, fault),
     // Nothing reads the rest of the body, so that the connection cannot be used again.
     ...(!request.complete && { connection: 'close' }),
   };
@@ -60,8 +59,8 @@ export async function renderError(
 }
 
 /** Returns the response to a request that was refused before the pipeline. */
-export function toRefusalResponse({ requestId, ...refusal }: Refusal): RefusalResponse {
-  return { body: toEnvelope(refusal, requestId) };
+export function toRefusalResponse({ requestId, accept, ...refusal }: Refusal): RefusalResponse {
+  return wantsProblem(accept) ? { type: PROBLEM_TYPE, body: toProblem(refusal, requestId) } : { body: toEnvelope(refusal, requestId) };
 }
 
 type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit' | 'secondFactor'>>;
@@ -78,7 +77,7 @@ function toRateLimitMembers({ retryAfterSeconds, rateLimit }: ReportedFault): ob
   return rateLimit && { retryAfter: retryAfterSeconds, ...rateLimit };
 }
 
-function toProblem(fault: Fault, requestId: string): object {
+function toProblem(fault: ReportedFault, requestId: string): object {
   const { code, message, details, secondFactor } = fault;
   const { status } = ERRORS[code];
   return {
@@ -94,14 +93,16 @@ function toProblem(fault: Fault, requestId: string): object {
   };
 }
 
-function toErrorHeaders(error: unknown, fault: Fault, method: string): ResponseHeaders {
-  const { code, retryAfterSeconds } = fault;
+/** For a 503 that does not say itself when to retry: spec §8 demands it of each. */
+const DEFAULT_RETRY_SECONDS = 1;
+
+function toErrorHeaders(error: unknown, fault: Fault): ResponseHeaders {
+  const { code, retryAfterSeconds = code === 'SERVICE_UNAVAILABLE' ? DEFAULT_RETRY_SECONDS : undefined } = fault;
   const challenge = toChallenge(fault);
   return {
     ...(error instanceof MethodNotAllowed && { allow: error.allow }),
     ...(error instanceof RangeNotSatisfiable && { 'content-range': `bytes */${String(error.size)}` }),
     ...(challenge !== undefined && { 'www-authenticate': challenge }),
-    ...(code === 'UNSUPPORTED_MEDIA_TYPE' && { [method === 'PATCH' ? 'accept-patch' : 'accept-post']: toAcceptedBodyTypes(method) }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   };
 }

@@ -49,8 +49,9 @@ export function render(
   const type = document?.type ?? JSON_TYPE;
   if (isRead && status === 200) return renderRead(request, { content, type, version, changedAt, isComplete }, headers);
   headers['content-type'] = type;
-  if (version !== undefined) headers['etag'] = toEtag(content, version);
-  return withContentCoding({ status, headers, content }, chooseContentCoding(request, { content, type }));
+  const encoding = chooseContentCoding(request, { content, type });
+  if (version !== undefined) headers['etag'] = toEncodedTag(toEtag(content, version), encoding);
+  return withContentCoding({ status, headers, content }, encoding);
 }
 
 interface ReadResult extends ResponseContent, Pick<RouteResponse, 'version' | 'changedAt'> {

@@ -2,13 +2,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { clientOf } from '@trestle/service/clients/client-id';
 import { VARY, toCacheControl } from '../http/caching.ts';
 import { allowsRange, evaluateReadConditions } from '../http/conditional.ts';
 import { type ByteRange, parseRanges, toContentRange, toPartEnd, toPartStart } from '../http/range.ts';
 import type { FileContent, HttpResponse, ResponseHeaders } from '../http/response.ts';
 import { HARMLESS } from '../http/media-types.ts';
+import type { LoadSlot } from '../http/overload.ts';
 import { sendResponse } from '../http/send-response.ts';
 import { preconditionFailed } from './check.ts';
+import type { RequestContext } from './context.ts';
 import { RangeNotSatisfiable } from './render.ts';
 import type { FileClient } from '../gateway/file-client.ts';
 
@@ -21,9 +24,18 @@ export interface FileResponse {
   readonly hasUrlKey: boolean;
 }
 
-/** Sends the response. Throws before anything is sent: PRECONDITION_FAILED, RangeNotSatisfiable, NOT_FOUND, UPSTREAM_ERROR. */
+/** Where a file is sent to. */
+export interface FileTarget extends Pick<RequestContext, 'request' | 'cancellation'> {
+  readonly response: ServerResponse;
+  readonly slot: LoadSlot;
+}
+
+/**
+ * Sends the response. Throws before anything is sent: PRECONDITION_FAILED, RangeNotSatisfiable, NOT_FOUND, SERVICE_UNAVAILABLE, UPSTREAM_ERROR. The slot is
+ * released: a download lasts as long as its client pleases, and is limited by the client of files instead.
+ */
 export async function sendFile(
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response, cancellation, slot }: FileTarget,
   { file, ...facts }: FileResponse,
   client: FileClient,
 ): Promise<void> {
@@ -40,14 +52,17 @@ export async function sendFile(
     response.writeHead(plan.status, plan.headers).end();
     return;
   }
-  // The first part is opened before the head is sent, so that a failure can still be an error.
-  const [first] = plan.parts;
-  const opened = first && (await client.open(file, first.range));
-  response.writeHead(plan.status, plan.headers);
-  await pipeline(
-    readParts(plan, opened, (range) => client.open(file, range)),
-    response,
-  );
+  slot.release();
+  const download = await client.begin(file, { client: clientOf(request), cancellation });
+  try {
+    // The first part is opened before the head is sent, so that a failure can still be an error.
+    const [first] = plan.parts;
+    const opened = first && (await download.open(first.range));
+    response.writeHead(plan.status, plan.headers);
+    await pipeline(readParts(plan, opened, download.open), response);
+  } finally {
+    download.end();
+  }
 }
 
 interface Part {

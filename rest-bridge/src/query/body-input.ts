@@ -1,7 +1,7 @@
 /** Parses a JSON body as a GraphQL input; the schema gives the names and types of its fields (spec §4.1, §7.2). No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
 import { type GraphQLInputField, isInputObjectType, isRequiredInputField } from 'graphql';
-import { moneyInputs, toFirstVersion } from '../versions/money-input.ts';
+import { type BodyNames, moneyInputs, toFirstVersion } from '../versions/money-input.ts';
 import type { ReaderContext, ReaderInput } from './request-reader.ts';
 import { parseJsonValue } from './values.ts';
 
@@ -34,11 +34,18 @@ export function writableFields({ schema, version }: ReaderContext, { input, requ
   return { fields, requiredNames };
 }
 
+/** A body as a GraphQL input. */
+export interface ParsedBody {
+  readonly input: Body;
+  /** The names that its fields have in the body, where they differ. */
+  readonly names: BodyNames;
+}
+
 /** Creates the parser of a body. It adds a fault for each field that is missing, unknown, read-only or of the wrong type. */
 export function createBodyParser(
   context: ReaderContext,
   rule: BodyRule,
-): (request: Pick<ReaderInput, 'body' | 'params'>, faults: FieldFault[]) => Body {
+): (request: Pick<ReaderInput, 'body' | 'params'>, faults: FieldFault[]) => ParsedBody {
   const { input, mode, resource, cleared = {}, fromPath = {} } = rule;
   const { fields, requiredNames } = writableFields(context, rule);
   const { version } = context;
@@ -49,32 +56,39 @@ export function createBodyParser(
   return ({ body, params }, faults) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       faults.push({ field: '', message: 'request body must be a JSON object' });
-      return {};
+      return { input: {}, names: {} };
     }
-    const sent = toFirstVersion(body as Body, { input, version, faults });
+    const { body: sent, names } = toFirstVersion(body as Body, { input, version, faults });
     for (const name of requiredNames) if (sent[name] === undefined) faults.push({ field: name, message: 'is required' });
-    const parsed = Object.entries(sent).flatMap(([name, value]) => parseField(name, value, { field: fields.get(name), ignored, faults }));
+    const parsed = Object.entries(sent).flatMap(([name, value]) =>
+      parseField(name, value, { field: fields.get(name), sentName: names[name] ?? name, ignored, faults }),
+    );
     return {
-      ...(mode === 'replace' && cleared),
-      ...Object.fromEntries(parsed),
-      ...Object.fromEntries(pathFields.map(([name, param]) => [name, params[param]])),
+      names,
+      input: {
+        ...(mode === 'replace' && cleared),
+        ...Object.fromEntries(parsed),
+        ...Object.fromEntries(pathFields.map(([name, param]) => [name, params[param]])),
+      },
     };
   };
 }
 
 interface FieldRule {
   readonly field: GraphQLInputField | undefined;
+  /** The name that the client knows. */
+  readonly sentName: string;
   readonly ignored: ReadonlySet<string>;
   readonly faults: FieldFault[];
 }
 
-function parseField(name: string, value: unknown, { field, ignored, faults }: FieldRule): [string, unknown][] {
+function parseField(name: string, value: unknown, { field, sentName, ignored, faults }: FieldRule): [string, unknown][] {
   if (!field) {
     if (!ignored.has(name)) faults.push({ field: name, message: 'is unknown or read-only' });
     return [];
   }
   const parsed = parseJsonValue(field.type, value);
   if ('value' in parsed) return [[name, parsed.value]];
-  faults.push({ field: name, message: parsed.fault });
+  faults.push({ field: sentName, message: parsed.fault });
   return [];
 }

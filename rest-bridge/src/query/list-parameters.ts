@@ -26,6 +26,8 @@ export interface ListRule {
   readonly aliases?: Readonly<Record<string, string>>;
   /** Fields of the filter whose values come from the path, and which are not parameters. */
   readonly without?: readonly string[];
+  /** How many items the list may skip. Default: 1,000,000. */
+  readonly maxOffset?: number;
 }
 
 /** A query parameter and the field of the filter that it sets. */
@@ -54,7 +56,7 @@ export function createListParser(
       else filter[field] = parsed.value;
     }
     const orderBy = sorts.size > 0 ? parseSort(query, { sorts, faults }) : undefined;
-    const paging = parsePaging(query, { faults, fallback });
+    const paging = parsePaging(query, { faults, fallback, maxOffset: rule.maxOffset });
     return { paging, variables: { ...(rule.filter && { filter }), ...(orderBy && { orderBy }), ...toConnectionArguments(paging) } };
   };
 }

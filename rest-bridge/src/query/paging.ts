@@ -6,13 +6,20 @@ import type { Parameters } from './parameters.ts';
 
 /** The paging of a list, by variant. */
 export type Paging =
-  | { readonly variant: 'page'; readonly page: number; readonly limit: number }
-  | { readonly variant: 'perPage'; readonly page: number; readonly perPage: number }
-  | { readonly variant: 'offset'; readonly offset: number; readonly limit: number }
+  | ({ readonly variant: 'page'; readonly page: number; readonly limit: number } & Skipping)
+  | ({ readonly variant: 'perPage'; readonly page: number; readonly perPage: number } & Skipping)
+  | ({ readonly variant: 'offset'; readonly offset: number; readonly limit: number } & Skipping)
   | { readonly variant: 'cursor'; readonly cursor: string; readonly limit: number };
 
+/** A variant that skips items. */
+interface Skipping {
+  /** How many items the list may skip. Default: {@link MAX_OFFSET}. */
+  readonly maxOffset?: number;
+}
+
 const MAX_LIMIT = 100;
-const MAX_OFFSET = 1_000_000;
+/** How many items a list may skip, unless its route says otherwise. */
+export const MAX_OFFSET = 1_000_000;
 const DEFAULT_LIMIT = 10;
 /** Prefix of a cursor to the previous page, inside the base64url encoding (spec §4.4). */
 const BACKWARD = '~';
@@ -40,10 +47,11 @@ export function wholeListPaging(version: number): Paging {
 interface PagingRule {
   readonly faults: FieldFault[];
   readonly fallback: 'page' | 'cursor';
+  readonly maxOffset?: number | undefined;
 }
 
 /** Parses the paging parameters; the default is the first ten items. Adds a fault for a value out of range and for mixed variants. */
-export function parsePaging(query: Parameters, { faults, fallback }: PagingRule): Paging {
+export function parsePaging(query: Parameters, { faults, fallback, maxOffset = MAX_OFFSET }: PagingRule): Paging {
   const selectors = SELECTORS.filter(([name]) => query.has(name));
   const page = query.has('page') ? 'page' : undefined;
   const variant = selectors[0]?.[1] ?? page ?? fallback;
@@ -54,21 +62,37 @@ export function parsePaging(query: Parameters, { faults, fallback }: PagingRule)
 
   const limit = parsePageSize(query, 'limit', faults);
   const perPage = parsePageSize(query, 'perPage', faults);
-  const offset = parseInteger(query, { name: 'offset', min: 0, max: MAX_OFFSET, fallback: 0 }, faults);
-  const pageNumber = parseInteger(query, { name: 'page', min: 1, max: Math.floor(MAX_OFFSET / MAX_LIMIT), fallback: 1 }, faults);
+  const offset = parseInteger(query, { name: 'offset', min: 0, max: maxOffset, fallback: 0 }, faults);
+  const maxPage = toMaxPage(variant === 'perPage' ? perPage : limit, maxOffset);
+  const pageNumber = parseInteger(query, { name: 'page', min: 1, max: maxPage, fallback: 1 }, faults);
   const cursor = query.take('cursor') ?? query.take('after') ?? '';
   query.take('after');
 
+  const bound = maxOffset === MAX_OFFSET ? NO_BOUND : { maxOffset };
   switch (variant) {
     case 'page':
-      return { variant, page: pageNumber, limit };
+      return { variant, page: pageNumber, limit, ...bound };
     case 'perPage':
-      return { variant, page: pageNumber, perPage };
+      return { variant, page: pageNumber, perPage, ...bound };
     case 'offset':
-      return { variant, offset, limit };
+      return { variant, offset, limit, ...bound };
     case 'cursor':
       return { variant, cursor, limit };
   }
+}
+
+const NO_BOUND: Skipping = {};
+
+/** Returns the number of the last page that a list has, however many items there are: the items before it are at most `maxOffset`. */
+export function toMaxPage(size: number, maxOffset = MAX_OFFSET): number {
+  return Math.floor(maxOffset / size) + 1;
+}
+
+/** Parses `cursor`, or `after`, of a list that has no other paging. Returns an empty string without both, and adds a fault for both. */
+export function parseCursor(query: Parameters, faults: FieldFault[]): string {
+  const [cursor, after] = [query.take('cursor'), query.take('after')];
+  if (cursor !== undefined && after !== undefined) faults.push({ field: 'after', message: 'cannot be combined with cursor' });
+  return cursor ?? after ?? '';
 }
 
 /** Parses a number of items per page, 1 to 100; the default is 10. */

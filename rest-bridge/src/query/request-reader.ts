@@ -1,6 +1,7 @@
 /** The vocabulary of reading a request: from path, query and body to GraphQL variables. */
 import type { FieldFault } from '@trestle/schema/errors';
 import type { GraphQLSchema } from 'graphql';
+import type { BodyNames } from '../versions/money-input.ts';
 import type { Paging } from './paging.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -23,6 +24,8 @@ export interface ReaderInput {
 export interface ReaderResult {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly paging?: Paging;
+  /** The names that fields of the input have in the body, where they differ. Default: none differs. */
+  readonly bodyNames?: BodyNames | undefined;
 }
 
 /** Turns a request into variables. Adds what is wrong to `faults` instead of throwing, so that one response lists all faults. */

@@ -1,6 +1,6 @@
 /** Parses the parameters of `GET /search` (spec §4.2). No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
-import { type Paging, parsePageSize, toConnectionArguments } from './paging.ts';
+import { type Paging, parseCursor, parsePageSize, toConnectionArguments } from './paging.ts';
 import type { Parameters } from './parameters.ts';
 import type { RequestReader } from './request-reader.ts';
 
@@ -16,8 +16,7 @@ export function createSearchReader(): RequestReader {
     if (q.trim() === '') faults.push({ field: 'q', message: 'is required' });
     const types = parseTypes(query, faults);
     const limit = parsePageSize(query, 'limit', faults);
-    const [cursor, after] = [query.take('cursor'), query.take('after')];
-    const paging: Paging = { variant: 'cursor', cursor: cursor ?? after ?? '', limit };
+    const paging: Paging = { variant: 'cursor', cursor: parseCursor(query, faults), limit };
     return { paging, variables: { q, ...(types && { types }), ...toConnectionArguments(paging) } };
   };
 }

@@ -1,7 +1,7 @@
 /** Represents a connection as a list in the envelope of its paging variant, with `Link` headers (spec §4.4, RFC 8288). No I/O. */
 import { toTargetWith } from '../http/request-target.ts';
 import type { RouteResponse } from '../http/response.ts';
-import { type Paging, toBackwardCursor } from '../query/paging.ts';
+import { MAX_OFFSET, type Paging, toBackwardCursor, toMaxPage } from '../query/paging.ts';
 import type { Represent, RepresentationContext } from './representation.ts';
 
 interface Connection {
@@ -57,17 +57,24 @@ function toEnvelope(paging: Paging, connection: Connection): PagedEnvelope {
       const { page, limit } = paging;
       const totalPages = Math.ceil(total / limit);
       const pagination = { page, limit, total, totalPages, hasNextPage, nextCursor: hasNextPage ? endCursor : null };
-      return { envelope: { pagination }, pages: toNumberedPages(page, totalPages, { limit }) };
+      return {
+        envelope: { pagination },
+        pages: toNumberedPages({ page, last: Math.min(totalPages, toMaxPage(limit, paging.maxOffset)) }, { limit }),
+      };
     }
     case 'perPage': {
       const { page, perPage } = paging;
       const totalPages = Math.ceil(total / perPage);
       const meta = { currentPage: page, totalPages, perPage, totalCount: total };
-      return { envelope: { meta }, pages: toNumberedPages(page, totalPages, { perPage }) };
+      return {
+        envelope: { meta },
+        pages: toNumberedPages({ page, last: Math.min(totalPages, toMaxPage(perPage, paging.maxOffset)) }, { perPage }),
+      };
     }
     case 'offset': {
       const { offset, limit } = paging;
-      const next = hasNextPage && { next: { offset: offset + limit, limit } };
+      const isLast = !hasNextPage || offset + limit > (paging.maxOffset ?? MAX_OFFSET);
+      const next = !isLast && { next: { offset: offset + limit, limit } };
       const prev = offset > 0 && { prev: { offset: Math.max(0, offset - limit), limit } };
       const pagination = { total, limit, offset, hasMore: hasNextPage };
       return { envelope: { pagination }, pages: { first: { offset: 0, limit }, ...prev, ...next } };
@@ -85,12 +92,18 @@ function toEnvelope(paging: Paging, connection: Connection): PagedEnvelope {
   }
 }
 
-function toNumberedPages(page: number, totalPages: number, size: Readonly<Record<string, number>>): Pages {
-  const last = Math.max(1, totalPages);
+interface Numbers {
+  readonly page: number;
+  /** The last page that there is and that can be requested; 0 for an empty list. */
+  readonly last: number;
+}
+
+/** Returns pages that can be requested only: the number of the last one is limited. */
+function toNumberedPages({ page, last }: Numbers, size: Readonly<Record<string, number>>): Pages {
   return {
     first: { page: 1, ...size },
-    ...(page > 1 && { prev: { page: Math.min(page - 1, last), ...size } }),
-    ...(page < totalPages && { next: { page: page + 1, ...size } }),
-    last: { page: last, ...size },
+    ...(page > 1 && { prev: { page: Math.max(1, Math.min(page - 1, last)), ...size } }),
+    ...(page < last && { next: { page: page + 1, ...size } }),
+    last: { page: Math.max(1, last), ...size },
   };
 }

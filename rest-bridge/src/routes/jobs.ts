@@ -3,6 +3,8 @@ import { JOB } from '../resources/event-resources.ts';
 import { act, getList, getOne, remove } from './route-kinds.ts';
 import type { Route } from './route.ts';
 
+/** Each page is merged from the jobs of two subgraphs. The gateway refuses more. */
+const MAX_OFFSET = 1000;
 const needsCaller = true;
 const resource = JOB;
 const spec = 'contract §4';
@@ -16,6 +18,7 @@ export const jobRoutes: readonly Route[] = [
     summary: 'Lists the jobs of the caller, newest first; administrators see all jobs',
     needsCaller,
     filter: 'JobFilter',
+    maxOffset: MAX_OFFSET,
     spec,
   }),
   getOne({ path: '/jobs/{id}', operation: 'GetJob', resource, summary: 'Returns a job: its state, progress, result or error', spec }),

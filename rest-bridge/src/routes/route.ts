@@ -49,8 +49,9 @@ export interface OperationRoute extends RouteBase {
   /** Builds the response from the result of the operation. */
   readonly toResponse: ResponseBuilder;
   /**
-   * For writes: what conditions apply to, the resource at the path itself, the parent of an action, or the list at the path of a creation. A
-   * creation that is checked before it runs is one that subgraphs run once for each `Idempotency-Key`.
+   * For writes: what conditions apply to, the resource at the path itself, the parent of an action, or (`collection`) what GET of the path returns: the
+   * list at the path of a creation, or a resource without versions. A creation that is checked before it runs is one that subgraphs run once for each
+   * `Idempotency-Key`.
    */
   readonly conditionsOn?: 'resource' | 'parent' | 'collection';
   /** For writes: the field of the input that names an account. Another account than the caller's is read first: 404 or 410 without it. */

@@ -2,7 +2,7 @@
 import type { RouteResponse } from '../http/response.ts';
 import type { Represent, RepresentationContext } from '../resources/representation.ts';
 import { WEBHOOK, WEBHOOK_DELIVERY } from '../resources/event-resources.ts';
-import { createWithSecret, getList, getOne, merge, remove } from './route-kinds.ts';
+import { createWithSecret, getList, getOne, idOf, merge, remove, withId } from './route-kinds.ts';
 import type { OperationRoute, Route } from './route.ts';
 
 const needsCaller = true;
@@ -16,7 +16,7 @@ function deliver(options: Pick<OperationRoute, 'path' | 'operation' | 'summary'>
   return {
     ...options,
     method: 'POST',
-    resource: WEBHOOK_DELIVERY,
+    resource: withId(WEBHOOK_DELIVERY),
     needsCaller,
     input: { kind: 'path' },
     success: { status: 201, content: 'resource' },
@@ -27,10 +27,8 @@ function deliver(options: Pick<OperationRoute, 'path' | 'operation' | 'summary'>
 
 /** The path is that of the webhook or of one of its deliveries, which the location follows. */
 function toDeliveryResponse(result: unknown, represent: Represent, { prefix, path }: RepresentationContext): RouteResponse {
-  const { body } = represent(result);
   const webhook = path.split('/').slice(0, 3).join('/');
-  const id = body['id'];
-  return { status: 201, body, headers: { location: `${prefix}${webhook}/deliveries${typeof id === 'string' ? `/${id}` : ''}` } };
+  return { status: 201, body: represent(result).body, headers: { location: `${prefix}${webhook}/deliveries/${idOf(result)}` } };
 }
 
 /** The routes under `/webhooks`. */

@@ -27,21 +27,35 @@ export interface MoneyInputContext {
   readonly faults: FieldFault[];
 }
 
-/** Returns a body with each money object split into the two fields of version 1. Adds a fault for a value that is not a money object. */
-export function toFirstVersion(
-  body: Readonly<Record<string, unknown>>,
-  { input, version, faults }: MoneyInputContext,
-): Record<string, unknown> {
-  return moneyInputs(input, version).reduce<Record<string, unknown>>((first, { field, currency }) => {
-    const { [field]: money, [currency]: separateCurrency, ...rest } = first;
-    if (separateCurrency !== undefined)
-      faults.push({ field: currency, message: `is part of ${field} in version ${String(version)}: {amount, currency}` });
-    if (money === undefined || money === null) return { ...rest, ...(money === null && { [field]: money }) };
-    if (isMoney(money)) return { ...rest, [field]: money.amount, [currency]: money.currency };
-    faults.push({ field, message: 'must be an object {amount, currency}' });
-    // Valid values, so that the fields are not reported again as missing or beyond a limit.
-    return { ...rest, [field]: 1, [currency]: 'EUR' };
-  }, body);
+/** Names of fields of the body by those of the input, such as `amount.currency` by `currency`. */
+export type BodyNames = Readonly<Record<string, string>>;
+
+/** A body as version 1 has it. */
+export interface FirstVersion {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Where the client has sent the fields that were split. */
+  readonly names: BodyNames;
+}
+
+/** Splits each money object of a body into the two fields of version 1. Adds a fault for a value that is not a money object. */
+export function toFirstVersion(sent: Readonly<Record<string, unknown>>, { input, version, faults }: MoneyInputContext): FirstVersion {
+  return moneyInputs(input, version).reduce<FirstVersion>(
+    (first, { field, currency }) => {
+      const { [field]: money, [currency]: separateCurrency, ...rest } = first.body;
+      const { names } = first;
+      if (separateCurrency !== undefined)
+        faults.push({ field: currency, message: `is part of ${field} in version ${String(version)}: {amount, currency}` });
+      if (money === undefined || money === null) return { names, body: { ...rest, ...(money === null && { [field]: money }) } };
+      if (isMoney(money)) {
+        const own = { [field]: `${field}.amount`, [currency]: `${field}.currency` };
+        return { names: { ...names, ...own }, body: { ...rest, [field]: money.amount, [currency]: money.currency } };
+      }
+      faults.push({ field, message: 'must be an object {amount, currency}' });
+      // Valid values, so that the fields are not reported again as missing or beyond a limit.
+      return { names, body: { ...rest, [field]: 1, [currency]: 'EUR' } };
+    },
+    { body: sent, names: {} },
+  );
 }
 
 function isMoney(value: unknown): value is { amount: unknown; currency: unknown } {

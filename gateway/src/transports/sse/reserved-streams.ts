@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
-import { toOpenLimitFault } from '@trestle/limits/headers';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { fail } from '@trestle/schema/errors';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
@@ -106,7 +106,7 @@ export class ReservedStreams {
     const { queue, operations } = this.#find(token, context.caller);
     if (operations.has(id)) throw fail('CONFLICT', 'Another operation of the event stream has this `operationId`.');
     if (operations.size >= maxOperations)
-      throw toOpenLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, maxOperations);
+      throw toLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, { limit: maxOperations });
     const watch = new SubscriptionWatch({ ...this.#options, transport: 'sse', caller: context.caller });
     const operation: StreamedOperation = new StreamedOperation({
       context,

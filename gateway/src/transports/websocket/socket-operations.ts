@@ -1,5 +1,5 @@
 /** The open operations of one WebSocket, bounded in number and in the bytes of their messages. */
-import { toOpenLimitFault } from '@trestle/limits/headers';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type Channel, SocketOperation } from './socket-operation.ts';
@@ -67,12 +67,11 @@ export class SocketOperations {
     const { maxOperations, maxMessageBytes } = this.#limits;
     if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');
     if (this.#byId.size > maxOperations)
-      return toOpenLimitFault(`The connection has reached its limit of ${String(maxOperations)} operations.`, maxOperations);
+      return toLimitFault(`The connection has reached its limit of ${String(maxOperations)} operations.`, { limit: maxOperations });
     if (this.#heldBytes > maxMessageBytes)
-      return toOpenLimitFault(
-        `The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`,
-        maxMessageBytes,
-      );
+      return toLimitFault(`The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`, {
+        limit: maxMessageBytes,
+      });
     return undefined;
   }
 }

@@ -17,11 +17,15 @@ export interface Refusal {
   readonly requestId: string;
   /** The request target; undefined when the request could not be parsed so far. */
   readonly url: string | undefined;
+  /** The media types that the client accepts; undefined when it has not said so, or the request could not be parsed so far. */
+  readonly accept: string | undefined;
 }
 
 /** The JSON body and further headers of a refusal. Type, length, request id and `Connection: close` are added to them. */
 export interface RefusalResponse {
   readonly body: unknown;
+  /** The media type of the body. Default: `application/json`. */
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -223,14 +227,14 @@ export function createRefuser({ log, headersOf, toRefusalResponse = toEnvelope }
     const requestId = toRequestId(sent['x-request-id']);
     const { status } = ERRORS[code];
     log.info('refused', { requestId, status, code });
-    const { headers, body } = toRefusalResponse({ code, message, requestId, url });
+    const { headers, ...content } = toRefusalResponse({ code, message, requestId, url, accept: sent.accept });
     const all = {
       ...headersOf?.(url),
       ...headers,
       'X-Content-Type-Options': 'nosniff',
       ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }),
     };
-    return toMessage(status, { body, headers: all }, requestId);
+    return toMessage(status, { ...content, headers: all }, requestId);
   };
 }
 
@@ -257,13 +261,15 @@ function toEnvelope({ code, message, requestId }: Refusal): RefusalResponse {
   return { body: { error: { code, message, requestId } } };
 }
 
-function toMessage(status: number, { headers, body }: RefusalResponse, requestId: string): Message {
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+function toMessage(status: number, { headers, body, type = JSON_TYPE }: RefusalResponse, requestId: string): Message {
   const text = JSON.stringify(body);
   return {
     status,
     headers: {
       ...headers,
-      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Type': type,
       'Content-Length': String(Buffer.byteLength(text)),
       'Cache-Control': 'no-store',
       'X-Request-ID': requestId,

@@ -34,6 +34,20 @@ it('answers at further paths as at those of the probes, also while the process s
   });
 });
 
+it('echoes X-Request-ID, and says when to ask again while the process is not ready', async () => {
+  const id = '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11';
+  const probes = createProbes({ isReady: () => true });
+  await serve(probes, async (url) => {
+    const ask = async (path: string) => {
+      const { status, headers } = await fetch(`${url}${path}`, { headers: { 'x-request-id': id } });
+      return [status, headers.get('x-request-id'), headers.get('retry-after')];
+    };
+    for (const path of ['/livez', '/readyz', '/metrics']) expect([path, ...(await ask(path))]).toEqual([path, 200, id, null]);
+    probes.leave();
+    expect(await ask('/readyz')).toEqual([503, id, '1']);
+  });
+});
+
 it('answers other methods at the paths of the probes with those that are allowed', async () => {
   await serve(createProbes({ isReady: () => true }), async (url) => {
     for (const path of ['/livez', '/readyz', '/metrics']) {

@@ -89,7 +89,7 @@ export function createProbes({
       if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
       if (isPreflight(request)) return false;
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      void send(() => (isRead ? respond(request) : Promise.resolve(toMethodResponse(request))), request, response);
+      void send((id) => (isRead ? respond(request) : Promise.resolve(toMethodResponse(request, id))), request, response);
       return true;
     },
   };

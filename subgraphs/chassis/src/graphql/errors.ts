@@ -1,11 +1,11 @@
 /** Formats the errors of a subgraph: with a code and the request id, and masked unless they are meant for the client (contract §3). */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
-import { toRefusalExtensions } from '@trestle/identity/challenge';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Denial, RequestContext } from '../request/context.ts';
+import { toFaultExtensions } from '../request/fault-extensions.ts';
 import { toDatabaseFault } from '../database/database-faults.ts';
 
 /** Apollo's own codes; all of them stand for an error of the client. */
@@ -23,15 +23,9 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
   const fault = cause instanceof Fault ? cause : toDatabaseFault(cause);
   if (fault) {
-    const { code, message, details, retryAfterSeconds: retryAfter, rateLimit } = fault;
+    const { code, message } = fault;
     const requestId = formatted.extensions?.['requestId'];
-    const shown = {
-      ...(details && { details }),
-      ...(retryAfter !== undefined && { retryAfter }),
-      ...rateLimit,
-      ...toRefusalExtensions(fault),
-      ...(requestId !== undefined && { requestId }),
-    };
+    const shown = { ...toFaultExtensions(fault), ...(requestId !== undefined && { requestId }) };
     return { message, ...place, extensions: { code, ...shown } };
   }
   const code = isClientError(error) ? APOLLO_CODES[String(formatted.extensions?.['code'])] : undefined;

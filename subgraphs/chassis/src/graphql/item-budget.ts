@@ -83,7 +83,7 @@ export class ItemBudget {
       claim.start = resolve;
       claim.timer = setTimeout(() => {
         this.#queue.delete(claim);
-        reject(fail('SERVICE_UNAVAILABLE', 'Other large results are being executed. Retry after 1 second.'));
+        reject(fail('SERVICE_UNAVAILABLE', 'Other large results are being executed. Retry after 1 second.', { retryAfterSeconds: 1 }));
       }, this.#maxWaitMs).unref();
     });
     // The lists wait for it, but a rejection that none of them awaited would end the process.

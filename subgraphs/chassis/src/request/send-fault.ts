@@ -2,14 +2,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
 import { endBeforeBody } from '@trestle/service/http1/streamed-body';
+import { toFaultExtensions } from './fault-extensions.ts';
 
 /** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
 export function sendFault(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
-  { code, message, details }: Fault,
+  fault: Fault,
   requestId: string,
 ): void {
-  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...(details && { details }) } }] });
+  const { code, message } = fault;
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...toFaultExtensions(fault) } }] });
   response.writeHead(ERRORS[code].status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { closeSocket } from '@trestle/service/server/close-socket';
 import { refuseUpgrade } from '@trestle/service/server/refuse-upgrade';
 import {
@@ -139,7 +140,7 @@ function createHandlers({ operations, verifier, prepare }: HandlerOptions): Serv
       try {
         if (!session || session.isInvalid()) throw fail('UNAUTHORIZED', INVALID_TOKEN);
         if (Object.keys(subscriptions).length > MAX_OPERATIONS)
-          throw fail('RATE_LIMIT_EXCEEDED', `A socket carries at most ${String(MAX_OPERATIONS)} operations at a time.`);
+          throw toLimitFault(`A socket carries at most ${String(MAX_OPERATIONS)} operations at a time.`, { limit: MAX_OPERATIONS });
         return prepare({ socket, request, session }, payload);
       } catch (error) {
         return [toGraphqlError(error)];

@@ -137,12 +137,9 @@ class Reading {
     });
   }
 
-  /** Stores a file; ignores one that `map` does not name. */
+  /** Stores a file. Throws VALIDATION_ERROR for one that `map` does not name, or that comes twice. */
   #receive(name: string, content: Readable, stop: (error: unknown) => void): void {
-    if (!this.#mapOf().has(name)) {
-      content.resume();
-      return;
-    }
+    if (!this.#mapOf().has(name)) throw unknownPart(name);
     if (this.#stored.has(name)) throw invalid(`has the file ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
     const storing = this.#store(content);
     this.#stored.set(name, storing);
@@ -155,7 +152,7 @@ class Reading {
     if (FIELDS.includes(name)) this.#fields.set(name, value);
     else if (this.#mapOf().has(name))
       throw invalid(`has no file in the part ${name}`, [{ field: name, message: 'must be a file: its part has a file name' }]);
-    else throw invalid(`has the unknown part ${name}`, [{ field: name, message: 'is unknown' }]);
+    else throw unknownPart(name);
   }
 
   async #store(content: Readable): Promise<UploadedFile> {
@@ -182,6 +179,10 @@ class Reading {
 /** Returns the error of parts that clients can name. */
 function invalid(reason: string, details: readonly FieldFault[]): Error {
   return fail('VALIDATION_ERROR', `The multipart request ${reason}.`, { details });
+}
+
+function unknownPart(name: string): Error {
+  return invalid(`has the unknown part ${name}`, [{ field: name, message: 'is unknown' }]);
 }
 
 function malformed(reason: string): Error {

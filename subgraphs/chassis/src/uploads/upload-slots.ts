@@ -1,5 +1,6 @@
 /** Limits how many requests with files a process receives at once, and how many of them are those of one account. No I/O. */
 import { fail } from '@trestle/schema/errors';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 
 const MAX_AT_ONCE = 64;
 /** A browser opens at most six connections to a server; one account must not use up what all others need. */
@@ -23,7 +24,8 @@ export function createUploadSlots(): UploadSlots {
     async run(accountId, receive) {
       const own = byAccount.get(accountId) ?? 0;
       if (own >= MAX_OF_ACCOUNT)
-        throw fail('RATE_LIMIT_EXCEEDED', `The account is sending ${String(MAX_OF_ACCOUNT)} files already, which is the limit.`, {
+        throw toLimitFault(`The account is sending ${String(MAX_OF_ACCOUNT)} files already, which is the limit.`, {
+          limit: MAX_OF_ACCOUNT,
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       if (taken >= MAX_AT_ONCE)

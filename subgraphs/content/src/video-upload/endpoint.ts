@@ -27,7 +27,7 @@ const PATH = /^\/uploads\/(upl_[0-9a-z]{26})\/(\d{1,10}|direct)$/;
 /** The bridge. */
 const HOPS = 1;
 
-/** Creates the endpoint. It answers with the progress, or with `code` and `message`; 404 to every request without a valid ticket for its path. */
+/** Creates the endpoint. It answers with the progress, or with the parts of the error that clients get; 404 to every request without a valid ticket for its path. */
 export function createUploadEndpoint({ ticketKey, log, ...parts }: UploadEndpointOptions): Endpoint {
   const slots = createUploadSlots();
   const receive = async (request: IncomingMessage): Promise<UploadProgress> => {
@@ -53,9 +53,9 @@ export function createUploadEndpoint({ ticketKey, log, ...parts }: UploadEndpoin
         answer({ request, response }, 200, progress);
       },
       (error: unknown) => {
-        const { code, message, cause } = toFault(error);
+        const { code, message, cause, retryAfterSeconds, rateLimit } = toFault(error);
         if (code === 'INTERNAL_ERROR') log.error('could not receive an upload', { code, error: cause });
-        answer({ request, response }, ERRORS[code].status, { code, message });
+        answer({ request, response }, ERRORS[code].status, { code, message, retryAfterSeconds, rateLimit });
       },
     );
   };

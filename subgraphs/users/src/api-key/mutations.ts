@@ -47,14 +47,19 @@ export async function updateApiKey({ id, input, expectedVersions }: MutationUpda
   return context.stores.apiKeys.update(id, parseApiKeyChange(input), { expectedVersions });
 }
 
-/** Throws what `updateApiKey` throws, and BUSINESS_RULE_VIOLATION. */
-export async function rotateApiKey(args: MutationRotateApiKeyArgs, context: UsersContext): Promise<CreatedApiKey> {
+/** Throws what `updateApiKey` throws, BUSINESS_RULE_VIOLATION, or CONFLICT for a repetition, also when the first one has ended the key. */
+export async function rotateApiKey(
+  args: MutationRotateApiKeyArgs,
+  context: UsersContext,
+  info: MutationCall['info'],
+): Promise<CreatedApiKey> {
   const { id, input, expectedVersions } = args;
-  const { caller, key } = await needOwn(context, id);
+  const call = { args, info };
+  const { caller, key } = await needOwn(context, id).catch((error: unknown) => writeWithSecret(context, call, rejectWith(error)));
   const overlapMs = parseOverlap(input);
   const { secret, hashed } = generate(context);
-  const successor = { ...toSuccessor(caller, key, context.clock()), ...hashed };
-  const apiKey = await context.transact(async ({ apiKeys, securityEvents }) => {
+  const apiKey = await writeWithSecret(context, call, async ({ apiKeys, securityEvents }) => {
+    const successor = { ...toSuccessor(caller, key, context.clock()), ...hashed };
     const created = await apiKeys.rotate({ id, successor, overlapMs, expectedVersions });
     const detail = `replaced by ${created.id} after ${String(overlapMs / HOUR_MS)} h`;
     await securityEvents.record({ type: 'API_KEY_ROTATED', userId: key.userId, subject: id, detail, client: toSessionClient(context) });
@@ -83,6 +88,13 @@ async function needOwn(context: UsersContext, id: string): Promise<{ readonly ca
   const key = await context.loaders.apiKey.need(id);
   allowOwnKey(caller, key);
   return { caller, key };
+}
+
+/** Returns a write that fails: what is wrong with a request is reported unless the request is a repetition. */
+function rejectWith(error: unknown): () => Promise<never> {
+  return () => {
+    throw error;
+  };
 }
 
 function generate({ apiKeySecret }: Pick<UsersContext, 'apiKeySecret'>): { readonly secret: string; readonly hashed: HashedKey } {

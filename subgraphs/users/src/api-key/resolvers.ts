@@ -20,7 +20,7 @@ export const apiKeyResolvers: Resolvers = {
   Mutation: {
     createApiKey: (_, args, context, info) => createApiKey(args, context, info),
     updateApiKey: (_, args, context) => updateApiKey(args, context),
-    rotateApiKey: (_, args, context) => rotateApiKey(args, context),
+    rotateApiKey: (_, args, context, info) => rotateApiKey(args, context, info),
     revokeApiKey: (_, args, context) => revokeApiKey(args, context),
   },
   ApiKey: {

@@ -1,5 +1,6 @@
 /** Checks passwords and codes within the limits of attempts (ADR 20): an attempt is counted first, checked then, and taken back when it succeeds. */
-import { type Fault, fail } from '@trestle/schema/errors';
+import type { Fault } from '@trestle/schema/errors';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import type { SessionClient } from '../session/store.ts';
 import type { Transact, UsersStores } from '../stores.ts';
 import { createConcurrencyLimit } from '../user/concurrency-limit.ts';
@@ -111,9 +112,5 @@ async function recordFailure({ securityEvents }: UsersStores, { kind, userId, cl
 
 /** The same for accounts that do not exist, and for every reason. */
 function refusal(retryAfterSeconds: number, limit: number): Fault {
-  const resetAt = `${new Date(Date.now() + retryAfterSeconds * 1000).toISOString().slice(0, 19)}Z`;
-  return fail('RATE_LIMIT_EXCEEDED', `Too many attempts have failed. Retry after ${String(retryAfterSeconds)} seconds.`, {
-    retryAfterSeconds,
-    rateLimit: { limit, remaining: 0, resetAt },
-  });
+  return toLimitFault(`Too many attempts have failed. Retry after ${String(retryAfterSeconds)} seconds.`, { limit, retryAfterSeconds });
 }

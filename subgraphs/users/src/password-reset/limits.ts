@@ -1,5 +1,5 @@
 /** Limits how often password resets are requested: for one account, known or not, and from one network (ADR 20). */
-import { fail } from '@trestle/schema/errors';
+import { toLimitFault } from '@trestle/schema/limit-fault';
 import { ATTEMPT_LIMITS, type AttemptKind, createAttemptKeys } from '../login/attempt-limits.ts';
 import { OWN_NETWORKS } from '../login/attempts.ts';
 import type { SessionClient } from '../session/store.ts';
@@ -34,9 +34,8 @@ export function createResetLimits(secret: string): ResetLimits {
 }
 
 function refusal(retryAfterSeconds: number, limit: number): Error {
-  const resetAt = `${new Date(Date.now() + retryAfterSeconds * 1000).toISOString().slice(0, 19)}Z`;
-  return fail('RATE_LIMIT_EXCEEDED', `Too many password resets were requested. Retry after ${String(retryAfterSeconds)} seconds.`, {
+  return toLimitFault(`Too many password resets were requested. Retry after ${String(retryAfterSeconds)} seconds.`, {
+    limit,
     retryAfterSeconds,
-    rateLimit: { limit, remaining: 0, resetAt },
   });
 }
