@@ -71,7 +71,6 @@ export class OrderedWork<In, Out> {
   }
 
   #deliver(): void {
-    if (this.#isStopped) return;
     for (let next = this.#slots[0]; next?.result; next = this.#slots[0]) {
       this.#slots.shift();
       this.#started--;

@@ -209,7 +209,6 @@ export class ResponseStream {
   }
 
   #send(event: SubscriptionEvent): void {
-    if (this.#isClosed) return;
     this.#options.backlog.remove();
     this.#position = event.position ?? this.#position;
     const { onEvent } = this.#options.hooks;
@@ -219,7 +218,7 @@ export class ResponseStream {
     }
     this.#subscribers.send(event);
     // The last subscriber may have left with this event.
-    if (this.#isClosed as boolean) return;
+    if (this.#isClosed) return;
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
     if (event.position !== undefined) this.#options.onPosition();
     this.#requestPage();

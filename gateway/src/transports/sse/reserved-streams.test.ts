@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { Subscription } from '../../request/subscriber.ts';
 import { SendBuffers } from '../delivery/send-buffers.ts';
 import { type StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
 import { ReservedStreams } from './reserved-streams.ts';
@@ -21,7 +22,9 @@ function create(maxBytes: number): ReservedStreams {
 
 const addTo = (streams: ReservedStreams, token: string, id: string) => {
   const context = { caller: null, requestId: `request ${id}`, cancellation: new Cancellation() };
-  return { operation: streams.addOperation(token, { id, context, onBegin: ignore }), context };
+  const accepted: string[] = [];
+  const operation = streams.addOperation(token, { id, context, onAccepted: () => accepted.push(id) });
+  return { operation, context, accepted };
 };
 
 it('disconnects a client whose stream has too many bytes waiting in the moment when it is opened', async () => {
@@ -63,5 +66,23 @@ it('refuses one operation too many with what is left of the limit', () => {
   for (const id of ['a', 'b']) addTo(streams, token, id);
   const rateLimit = { limit: 2, remaining: 0, resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) };
   expect(() => addTo(streams, token, 'c')).toThrow(expect.objectContaining({ retryAfterSeconds: 1, rateLimit }));
+  streams.stop();
+});
+
+const SUBSCRIPTION: Subscription = { operationName: undefined, stop: ignore, finish: ignore };
+it.each([
+  ['ends before it begins', ['stop', 'begin'], 1],
+  ['begins and ends', ['begin', 'stop'], 1],
+  ['is refused', ['refuse', 'begin'], 0],
+])('reports an operation that %s as accepted %o: %i times', (_, steps, times) => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  const { operation, accepted } = addTo(streams, token, 'a');
+  for (const step of steps) {
+    if (step === 'begin') operation.begin(SUBSCRIPTION);
+    else if (step === 'stop') streams.stopOperation(token, { id: 'a', caller: null });
+    else operation.stop('refused');
+  }
+  expect(accepted).toHaveLength(times);
   streams.stop();
 });
