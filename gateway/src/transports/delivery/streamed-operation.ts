@@ -101,9 +101,10 @@ export class StreamedOperation implements Subscriber {
   /** Ends the operation without a message, and cancels the fetches of a query. */
   stop(cause: string): void {
     if (this.#isEnded) return;
+    // First, because a query whose fetches are cancelled may have its result at once.
+    this.#end(cause);
     this.#subscription?.stop();
     this.#options.context.cancellation.cancel();
-    this.#end(cause);
   }
 
   /**

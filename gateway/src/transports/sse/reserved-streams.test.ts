@@ -71,10 +71,10 @@ it('refuses one operation too many with what is left of the limit', () => {
 
 const SUBSCRIPTION: Subscription = { operationName: undefined, stop: ignore, finish: ignore };
 it.each([
-  ['ends before it begins', ['stop', 'begin'], 1],
-  ['begins and ends', ['begin', 'stop'], 1],
-  ['is refused', ['refuse', 'begin'], 0],
-])('reports an operation that %s as accepted %o: %i times', (_, steps, times) => {
+  ['once for an operation that ends before it begins', ['stop', 'begin'], 1],
+  ['once for an operation that begins and ends', ['begin', 'stop'], 1],
+  ['never for an operation that is refused', ['refuse', 'begin'], 0],
+])('calls onAccepted %s', (_, steps, times) => {
   const streams = create(1e9);
   const token = streams.reserve(null);
   const { operation, accepted } = addTo(streams, token, 'a');
@@ -84,5 +84,21 @@ it.each([
     else operation.stop('refused');
   }
   expect(accepted).toHaveLength(times);
+  streams.stop();
+});
+
+it('sends nothing of a query that is stopped, though its result is there as soon as its fetches are cancelled', () => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  const { operation, context, accepted } = addTo(streams, token, 'a');
+  let released = 0;
+  const bytes = Buffer.from('{"data":null}');
+  const known = { status: undefined, challenge: undefined, operationKind: 'query', operationName: undefined } as const;
+  const abort = () => {
+    operation.sendResult({ ...known, outcome: 'failed', bytes, length: bytes.length, release: () => released++ });
+  };
+  context.cancellation.add({ abort });
+  streams.stopOperation(token, { id: 'a', caller: null });
+  expect([accepted, released]).toEqual([['a'], 1]);
   streams.stop();
 });
