@@ -64,7 +64,13 @@ describe('an operation that runs while the process begins to stop', () => {
     const { stream, operation } = create();
     let finished = 0;
     operation.finish(() => finished++);
-    operation.begin({ operationName: 'A', stop: ignore, finish: (done) => done() });
+    operation.begin({
+      operationName: 'A',
+      stop: ignore,
+      finish: (done) => {
+        done();
+      },
+    });
     expect([String(stream.read()), finished]).toEqual([expect.stringContaining('SERVICE_UNAVAILABLE'), 1]);
   });
 });

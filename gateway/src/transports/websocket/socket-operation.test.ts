@@ -19,7 +19,8 @@ function refuse(result: string): unknown[] {
   const bytes = Buffer.from(`${result}{"of":"another"}`);
   operation.sendResult({ ...known, outcome: 'refused', bytes, length: Buffer.byteLength(result) });
   const messages: unknown[] = [];
-  for (let message: unknown = stream.read(); message; message = stream.read()) messages.push(JSON.parse(String(message)));
+  for (let message = stream.read() as Buffer | null; message; message = stream.read() as Buffer | null)
+    messages.push(JSON.parse(message.toString()));
   return messages;
 }
 
