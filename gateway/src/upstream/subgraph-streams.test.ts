@@ -121,7 +121,7 @@ describe('createSubgraphStreams', () => {
   it.each([
     ['gqlgen', 'event: complete\n\n'],
     ['a server with other line ends', 'event:complete\r\n\r\n'],
-    ['a server that cuts it into parts', 'event: next\ndata: {"data":{"tick":1}}\n\neve', 'nt: compl', 'ete\n', '\n'],
+    ['a server that cuts it into parts', 'event: next\ndata: {"data":{"tick":1}}\n\neve', 'nt: ', 'complete\n', '\n'],
   ])('is complete after an event without data, as %s sends it', async (_, ...parts) => {
     handle = async (_request, response) => {
       response.writeHead(200, EVENTS);
