@@ -1,22 +1,26 @@
 /** What the bridge does with a request whose client disconnects before the response (docs/security.md). */
 import { type Server, type ServerResponse, createServer } from 'node:http';
+import { constants } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../stack/client.ts';
 import { type RunningProcess, startProcess } from '../../stack/process.ts';
+import { beginHttp2, createCertificate, openHttp2 } from '../../stack/tls-client.ts';
 
 /** A gateway that answers nothing until a test does: its open responses, by the name of their operation. */
 const open = new Map<string, ServerResponse>();
 let gateway: Server;
 let bridge: RunningProcess;
 let home: string;
+const keys = generateTokenKeys();
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-disconnects-'));
-  await writeFile(join(home, 'public.pem'), generateTokenKeys().publicKeyPem);
+  await writeFile(join(home, 'public.pem'), keys.publicKeyPem);
   gateway = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -25,8 +29,7 @@ beforeAll(async () => {
     );
   });
   await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${String((gateway.address() as AddressInfo).port)}/graphql`;
-  bridge = await startProcess('rest-bridge', { REST_PORT: '0', GATEWAY_URL: url, TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') });
+  bridge = await startBridge();
 });
 afterAll(async () => {
   await bridge.end('SIGTERM');
@@ -34,6 +37,11 @@ afterAll(async () => {
   await new Promise((resolve) => gateway.close(resolve));
   await rm(home, { recursive: true });
 });
+
+function startBridge(env: Readonly<Record<string, string>> = {}): Promise<RunningProcess> {
+  const url = `http://127.0.0.1:${String((gateway.address() as AddressInfo).port)}/graphql`;
+  return startProcess('rest-bridge', { REST_PORT: '0', GATEWAY_URL: url, TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem'), ...env });
+}
 
 /** Sends a request, waits until the gateway has it, and disconnects. Returns the response that the gateway owes. */
 async function sendAndDisconnect(text: string, operation: RegExp): Promise<ServerResponse> {
@@ -61,4 +69,21 @@ it('completes a mutation whose client disconnects', async () => {
   expect(owed.destroyed).toBe(false);
   owed.end('{"data":{"createUser":null}}');
   await until(() => Promise.resolve(owed.writableFinished));
+});
+
+it('ends an event stream whose client resets its stream of HTTP/2 before the gateway responds', async () => {
+  open.clear();
+  const certificate = await createCertificate(home);
+  const own = await startBridge(certificate.settings);
+  const session = openHttp2(certificate, own.port);
+  const { token } = createTokenIssuer(keys).issue(createTestGrant({ id: 'usr_1' }));
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
+  const stream = beginHttp2(session, { path: '/v1/events', headers }).on('error', () => undefined);
+  await until(() => Promise.resolve(open.size === 1));
+  stream.close(constants.NGHTTP2_CANCEL);
+  await until(() => Promise.resolve([...open.values()].every(({ destroyed }) => destroyed)));
+  // The bridge logs a request when it works on it no more.
+  await until(() => Promise.resolve(own.lines.some((line) => line.includes('"route":"/events"'))));
+  session.destroy();
+  await own.end('SIGTERM');
 });

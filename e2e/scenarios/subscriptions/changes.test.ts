@@ -160,6 +160,37 @@ describe('a gateway that stops', () => {
     expect(parts.text).toMatch(/"payload":null,"errors":\[\{.*"code":"SERVICE_UNAVAILABLE".*\r\n--graphql--\r\n$/s);
   });
 
+  it('sends the result of an operation of single connection mode that is executed meanwhile', async () => {
+    federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '0', REQUEST_DRAIN_MS: '10000' } });
+    const token = (await request(federation.url, { method: 'PUT' })).text;
+    const stream = await openEventStream(`${federation.url}?token=${token}`, {});
+    let release: (() => void) | undefined;
+    federation.intercept = () =>
+      new Promise((answer) => {
+        release = () => {
+          answer(undefined);
+        };
+      });
+    const sent = request(federation.url, {
+      method: 'POST',
+      body: { query: '{ cargo }', extensions: { operationId: 'a' } },
+      headers: { 'x-graphql-event-stream-token': token },
+    });
+    await until(() => Promise.resolve(release !== undefined));
+    // Its response is ended when the drain has begun.
+    const idle = await openEventStream(federation.url, { query: ARRIVALS });
+    const gone = federation.gateway.end('SIGTERM');
+    await until(() => Promise.resolve(idle.isOver));
+    release?.();
+    expect((await sent).status).toBe(202);
+    await until(() => Promise.resolve(stream.isOver));
+    expect(stream.events).toEqual([
+      { event: 'next', data: { id: 'a', payload: { data: { cargo: 'grain' } } } },
+      { event: 'complete', data: { id: 'a' } },
+    ]);
+    await gone;
+  });
+
   it('does not wait for a client that does not read', async () => {
     federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '100' } });
     const client = await openSocket(federation.url);

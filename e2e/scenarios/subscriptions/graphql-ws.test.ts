@@ -11,7 +11,9 @@ const harbours = createHarbours();
 const { arrivals } = harbours;
 let federation: Federation;
 beforeAll(async () => {
-  federation = await startFederation(harbours.sources, { env: { CONNECTION_INIT_TIMEOUT_MS: '300', MAX_OPERATIONS_PER_SOCKET: '5' } });
+  federation = await startFederation(harbours.sources, {
+    env: { CONNECTION_INIT_TIMEOUT_MS: '300', MAX_OPERATIONS_PER_SOCKET: '5', SUBGRAPH_TIMEOUT_MS: '60000' },
+  });
 });
 afterAll(() => federation.stop());
 
@@ -98,6 +100,24 @@ describe('a subscription', () => {
     await listening(1);
     arrivals.publish(ship(3));
     expect((await client.next()).payload).toEqual(arrived(3));
+    await client.close();
+  });
+
+  it('has the fetches for its events cancelled when the client completes it', async () => {
+    const client = await openSocket(federation.url);
+    subscribe(client, 'a');
+    await listening(1);
+    let fetching = 0;
+    federation.intercept = (_, { socket }) => {
+      fetching++;
+      socket.once('close', () => fetching--);
+      return new Promise(() => undefined);
+    };
+    for (const n of [1, 2]) arrivals.publish(ship(n));
+    await until(() => Promise.resolve(fetching === 2));
+    client.send({ id: 'a', type: 'complete' });
+    await until(() => Promise.resolve(fetching === 0));
+    federation.intercept = undefined;
     await client.close();
   });
 

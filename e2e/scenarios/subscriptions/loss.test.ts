@@ -181,6 +181,22 @@ describe('a subgraph with positions', () => {
     expect((await client.closed).code).toBe(4403);
   });
 
+  it('causes an error, and closes no socket, when it rejects a subscription of public fields, which has no credential of any client', async () => {
+    source.serve = ({ socket }) => {
+      socket.close(4403, 'Forbidden');
+    };
+    const clients = await Promise.all(['a', 'b'].map((name) => openSocket(federation.url, { init: { authorization: `Basic ${name}` } })));
+    for (const client of clients) subscribe(client, 'subscription { seen { id name } }');
+    for (const client of clients) {
+      expect((await client.next()).payload).toMatchObject({ errors: [{ extensions: { code: 'UPSTREAM_ERROR', service: 'harbours' } }] });
+      expect((await client.next()).type).toBe('complete');
+      // The socket serves further operations.
+      client.send({ id: '2', type: 'subscribe', payload: { query: '{ cargo }' } });
+      expect((await client.next()).payload).toEqual({ data: { cargo: 'grain' } });
+      await client.close();
+    }
+  });
+
   it.each([
     [
       'speaks no GraphQL',

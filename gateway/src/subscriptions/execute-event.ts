@@ -1,5 +1,6 @@
 /** Executes a subscription for one event of its source stream (GraphQL §6.2.3.2): merges the event, executes the rest of the plan, writes the result. */
 import { INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import { executeEventPlan } from '../execute/execute.ts';
 import { type FetchHooks, createSendFetch } from '../execute/send-fetch.ts';
 import { type Writing, NO_EXTRAS, writeResult } from '../execute/write-result.ts';
@@ -24,13 +25,14 @@ export interface EventRequest {
   readonly extensions?: object | undefined;
 }
 
-/** Calls back with the result as JSON. A failure becomes a result with an error. */
+/** Calls back with the result as JSON. A failure becomes a result with an error. Returns what cancels the fetches. */
 export function executeEvent(
   { planned, event, variables, conditions, context, extensions }: EventRequest,
   { hooks, ...writing }: Writing & { readonly hooks: FetchHooks },
   done: (bytes: Buffer) => void,
-): void {
+): Cancellation {
   const { snapshot, operation } = planned;
+  const own = renewContext(context);
   const guard = (act: () => void) => {
     try {
       act();
@@ -42,14 +44,15 @@ export function executeEvent(
   };
   guard(() => {
     const send = createSendFetch(snapshot.upstream, guard, hooks);
-    executeEventPlan({ operation, variables, conditions, context: renewContext(context), send }, event, (executed) => {
+    executeEventPlan({ operation, variables, conditions, context: own, send }, event, (executed) => {
       const { bytes, length } = writeResult(executed, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
       // A copy, since a slow client may keep the result for long and the buffer returns to the pool.
-      const own = Buffer.from(bytes.subarray(0, length));
+      const copy = Buffer.from(bytes.subarray(0, length));
       writing.buffers.give(bytes);
-      done(own);
+      done(copy);
     });
   });
+  return own.cancellation;
 }
 
 function toFailedResult(requestId: string, extensions: object | undefined): Buffer {

@@ -15,7 +15,10 @@ describe('OrderedWork', () => {
           let idle = 0;
           const work = new OrderedWork<number, number>({
             concurrent: () => concurrent,
-            work: (input, done) => running.push({ input, done }),
+            work: (input, done) => {
+              running.push({ input, done });
+              return undefined;
+            },
             deliver: (output) => delivered.push(output),
             onIdle: () => {
               expect(work.size).toBe(0);
@@ -53,6 +56,7 @@ describe('OrderedWork', () => {
           release = () => {
             done(input);
           };
+        return undefined;
       },
       deliver: () => delivered++,
       onIdle: () => undefined,
@@ -69,6 +73,7 @@ describe('OrderedWork', () => {
       concurrent: () => 2,
       work: (input, done) => {
         done(input * 2);
+        return undefined;
       },
       deliver: (output) => delivered.push(output),
       onIdle: () => undefined,
@@ -77,12 +82,16 @@ describe('OrderedWork', () => {
     expect([delivered, work.size]).toEqual([[2, 4, 6], 0]);
   });
 
-  it('starts and delivers nothing after stop, not even work in flight', () => {
+  it('starts and delivers nothing after stop, and cancels what is in flight', () => {
     const running: ((output: number) => void)[] = [];
     const delivered: number[] = [];
+    const cancelled: number[] = [];
     const work = new OrderedWork<number, number>({
       concurrent: () => 2,
-      work: (_, done) => running.push(done),
+      work: (input, done) => {
+        running.push(done);
+        return { cancel: () => cancelled.push(input) };
+      },
       deliver: (output) => delivered.push(output),
       onIdle: () => undefined,
     });
@@ -90,7 +99,7 @@ describe('OrderedWork', () => {
     running[0]?.(0);
     work.stop();
     for (const done of running) done(1);
-    expect([running.length, delivered, work.size]).toEqual([3, [0], 0]);
+    expect([running.length, delivered, work.size, cancelled]).toEqual([3, [0], 0, [1, 2]]);
   });
 
   it('continues after deliver threw', () => {
@@ -99,6 +108,7 @@ describe('OrderedWork', () => {
       concurrent: () => 1,
       work: (input, done) => {
         done(input);
+        return undefined;
       },
       deliver: (output) => {
         if (output === 1) throw new Error('a fault');

@@ -3,15 +3,21 @@
 export interface OrderedWorkOptions<In, Out> {
   /** Returns how many inputs may be worked on at this moment. */
   readonly concurrent: () => number;
-  /** Starts the work on one input and calls back with the output, now or later. Further calls are ignored. */
-  readonly work: (input: In, done: (output: Out) => void) => void;
+  /** Starts the work on one input and calls back with the output, now or later. Further calls are ignored. Returns what cancels the work. */
+  readonly work: (input: In, done: (output: Out) => void) => Work | undefined;
   readonly deliver: (output: Out) => void;
   /** Called whenever every output has been delivered. */
   readonly onIdle: () => void;
 }
 
+interface Work {
+  /** Called when nobody needs the output any more. */
+  cancel(): void;
+}
+
 interface Slot<In, Out> {
   readonly input: In;
+  work: Work | undefined;
   result: { readonly output: Out } | undefined;
 }
 
@@ -34,14 +40,14 @@ export class OrderedWork<In, Out> {
   }
 
   push(input: In): void {
-    this.#slots.push({ input, result: undefined });
+    this.#slots.push({ input, work: undefined, result: undefined });
     this.#startNext();
   }
 
-  /** Starts and delivers nothing more. */
+  /** Cancels the work in flight, and starts and delivers nothing more. */
   stop(): void {
     this.#isStopped = true;
-    this.#slots.length = 0;
+    for (const { work, result } of this.#slots.splice(0)) if (!result) work?.cancel();
   }
 
   #startNext(): void {
@@ -62,7 +68,7 @@ export class OrderedWork<In, Out> {
   #start(slot: Slot<In, Out>): void {
     this.#started++;
     this.#running++;
-    this.#options.work(slot.input, (output) => {
+    slot.work = this.#options.work(slot.input, (output) => {
       if (slot.result || this.#isStopped) return;
       slot.result = { output };
       this.#running--;
@@ -71,7 +77,6 @@ export class OrderedWork<In, Out> {
   }
 
   #deliver(): void {
-    if (this.#isStopped) return;
     for (let next = this.#slots[0]; next?.result; next = this.#slots[0]) {
       this.#slots.shift();
       this.#started--;

@@ -1,5 +1,6 @@
 /** Opens the source stream of a response stream, and pauses and resumes it as there is room for events. */
 import { type Backlog, PageRequests } from './backlog.ts';
+import type { SubscriptionUpstream } from '../upstream/subscription-upstream.ts';
 import type { SourceStream } from './source-stream.ts';
 
 export class PagedSource {
@@ -47,6 +48,11 @@ export class PagedSource {
   /** Requests more of a paused source stream, which resumes when the backlog has room. */
   request(): void {
     if (this.#isPaused) this.#pages.request();
+  }
+
+  /** Subscribes at another address, or by another protocol, from the next time on. */
+  move(upstream: SubscriptionUpstream): void {
+    this.#source?.move(upstream);
   }
 
   /** Closes the source stream. */

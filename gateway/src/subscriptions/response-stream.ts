@@ -2,6 +2,7 @@
  * One response stream with its subscribers (GraphQL §6.2.3.2): each event of the source stream is completed by the rest of the plan, written once,
  * and sent to every subscriber. Events are completed concurrently and sent in the order of their arrival.
  */
+import type { Cancellation } from '@trestle/service/process/cancellation';
 import type { FetchHooks } from '../execute/send-fetch.ts';
 import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
@@ -79,9 +80,7 @@ export class ResponseStream {
     this.#source = new PagedSource(options.backlog, () => this.#openSource());
     this.#work = new OrderedWork({
       concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
-      work: (arrival, done) => {
-        this.#complete(arrival, done);
-      },
+      work: (arrival, done) => this.#complete(arrival, done),
       deliver: (event) => {
         this.#send(event);
       },
@@ -139,6 +138,10 @@ export class ResponseStream {
     // Otherwise results would begin, or cease, to depend on the caller.
     if (this.#planned.operation.program.isPublic !== planned.operation.program.isPublic) return false;
     this.#planned = planned;
+    // Its protocol, and further addresses, may have changed.
+    const { service } = planned.operation.program.source as FetchStep;
+    const upstream = planned.snapshot.upstream(service)?.subscriptions;
+    if (upstream) this.#source.move(upstream);
     return true;
   }
 
@@ -201,19 +204,19 @@ export class ResponseStream {
       });
   }
 
-  #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): void {
+  /** Returns what cancels the fetches of the event. */
+  #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): Cancellation | undefined {
     if (!event) {
       done({ bytes: toPositionResult(position), receivedAt, position, isPositionOnly: true });
-      return;
+      return undefined;
     }
     const extensions = position === undefined ? undefined : { position };
-    executeEvent({ ...this.request, planned, event, extensions }, this.#options, (bytes) => {
+    return executeEvent({ ...this.request, planned, event, extensions }, this.#options, (bytes) => {
       done({ bytes, receivedAt, position });
     });
   }
 
   #send(event: SubscriptionEvent): void {
-    if (this.#isClosed) return;
     this.#options.backlog.remove();
     this.#position = event.position ?? this.#position;
     const { onEvent } = this.#options.hooks;
@@ -223,7 +226,7 @@ export class ResponseStream {
     }
     this.#subscribers.send(event);
     // The last subscriber may have left with this event.
-    if (this.#isClosed as boolean) return;
+    if (this.#isClosed) return;
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
     if (event.position !== undefined) this.#options.onPosition();
     this.#requestPage();

@@ -1,7 +1,7 @@
 /** Source streams of a scripted subgraph, with fake timers. */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ConnectionLoss, SourceReceiver, SubscribeRequest } from '../upstream/subscription-upstream.ts';
-import { SourceStream } from './source-stream.ts';
+import { SourceStream, type SourceStreamOptions } from './source-stream.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const LOSS: ConnectionLoss = { isUnauthorized: false, cause: new Error('connection lost') };
 
-function open() {
+function open(options: Partial<SourceStreamOptions> = {}) {
   const requests: SubscribeRequest[] = [];
   const receivers: SourceReceiver[] = [];
   const received: unknown[] = [];
@@ -32,8 +32,10 @@ function open() {
       requestId: 'r',
       payload: { query: 'subscription { a }', operationName: undefined, variables: {} },
       reconnectMs: 10_000,
+      isPublic: false,
       now: () => Date.now(),
       random: () => 1,
+      ...options,
     },
     {
       next: ({ data }) => received.push(data),
@@ -152,6 +154,48 @@ describe('SourceStream', () => {
     receiver().lost({ ...LOSS, isUnauthorized: true });
     jest.runAllTimers();
     expect([received, requests.length]).toEqual([['lost'], 1]);
+  });
+
+  it('retries a public stream after its subgraph has rejected it, since that concerns no credential of a caller', () => {
+    const { receiver, received, resume } = open({ isPublic: true });
+    receiver().next(at(1));
+    receiver().lost({ ...LOSS, isUnauthorized: true });
+    jest.runAllTimers();
+    expect([received, resume()]).toEqual([[], { after: '1', first: 200 }]);
+  });
+
+  it('is lost when a subgraph sends no positions any more after a reconnect', () => {
+    const { receiver, received, requests, unsubscribed } = open();
+    receiver().next(at(1));
+    receiver().next(at(2, 2));
+    receiver().lost(LOSS);
+    jest.runAllTimers();
+    receiver().next({ data: { n: 4 } });
+    receiver().next({ data: { n: 5 } });
+    jest.runAllTimers();
+    expect([received, requests.length, unsubscribed()]).toEqual([[{ n: 2 }, 'lost'], 2, 1]);
+  });
+
+  it('is refused with GONE when the subgraph ignores the position of the client, also after a loss', () => {
+    const { receiver, received } = open({ after: '1' });
+    receiver().lost(LOSS);
+    jest.runAllTimers();
+    receiver().next({ data: { n: 4 } });
+    expect(received).toEqual([{ errors: [expect.objectContaining({ extensions: { code: 'GONE' } })] }]);
+  });
+
+  it('is retried at the address that it was moved to', () => {
+    const { source, receiver, requests } = open();
+    receiver().next(at(1));
+    const moved: unknown[] = [];
+    const subscribe = ({ payload }: SubscribeRequest) => {
+      moved.push(payload.extensions['resume']);
+      return () => undefined;
+    };
+    source.move({ url: 'ws://elsewhere/', subscribe });
+    receiver().lost(LOSS);
+    jest.runAllTimers();
+    expect([requests.length, moved]).toEqual([1, [{ after: '1', first: 200 }]]);
   });
 
   it('retries after a temporary refusal', () => {

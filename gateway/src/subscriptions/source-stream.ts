@@ -15,6 +15,8 @@ import { Reconnection } from './reconnection.ts';
 export interface SourceStreamOptions {
   readonly upstream: SubscriptionUpstream;
   readonly identity: readonly string[];
+  /** Whether it is executed without the credential of a caller. A subgraph that rejects that is lost as for any other reason. */
+  readonly isPublic: boolean;
   readonly requestId: string;
   readonly payload: Omit<SubscribePayload, 'extensions'>;
   /** The position after which the stream begins. Default: it begins now. */
@@ -46,8 +48,11 @@ export class SourceStream {
   readonly #options: SourceStreamOptions;
   readonly #receiver: SourceStreamReceiver;
   readonly #reconnection: Reconnection;
+  #upstream: SubscriptionUpstream;
   #position: string | undefined;
   #hasPositions = false;
+  /** Whether the subgraph has sent a position since it was asked to continue after one, or was not asked. */
+  #isConfirmed = true;
   /** Events since the last request. */
   #received = 0;
   #isEnded = false;
@@ -58,6 +63,7 @@ export class SourceStream {
   constructor(options: SourceStreamOptions, receiver: SourceStreamReceiver) {
     this.#options = options;
     this.#receiver = receiver;
+    this.#upstream = options.upstream;
     this.#position = options.after;
     this.#reconnection = new Reconnection(options, () => {
       this.#subscribe();
@@ -86,12 +92,18 @@ export class SourceStream {
     this.#subscribe();
   }
 
+  /** Subscribes at another address, or by another protocol, from the next time on. */
+  move(upstream: SubscriptionUpstream): void {
+    this.#upstream = upstream;
+  }
+
   #subscribe(): void {
-    const { upstream, identity, requestId, payload } = this.#options;
+    const { identity, isPublic, requestId, payload } = this.#options;
     const isPaged = this.#position !== undefined;
+    this.#isConfirmed = !isPaged;
     const resume = isPaged ? { after: this.#position, first: PAGE_EVENTS } : {};
     this.#received = 0;
-    this.#unsubscribe = upstream.subscribe(
+    this.#unsubscribe = this.#upstream.subscribe(
       { identity, requestId, payload: { ...payload, extensions: { resume } } },
       {
         next: (result) => {
@@ -104,7 +116,7 @@ export class SourceStream {
           if (!this.#isPaused) this.#refuse(errors);
         },
         lost: (loss) => {
-          if (!this.#isEnded && !this.#isPaused) this.#lose(loss);
+          if (!this.#isEnded && !this.#isPaused) this.#lose(isPublic ? { ...loss, isUnauthorized: false } : loss);
         },
       },
     );
@@ -116,7 +128,7 @@ export class SourceStream {
     const isKnown = this.#hasPositions && position === this.#position;
     if (position !== undefined) {
       this.#position = position;
-      this.#hasPositions = true;
+      this.#hasPositions = this.#isConfirmed = true;
     }
     if (position !== undefined && (result.data === null || result.data === undefined) && !result.errors) {
       this.#reconnection.noteContact();
@@ -124,8 +136,7 @@ export class SourceStream {
       return;
     }
     // Without positions the subgraph does not know what was missed.
-    if (this.#options.after !== undefined && !this.#hasPositions && result.data !== undefined)
-      this.#refuse([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
+    if (!this.#isConfirmed && result.data !== undefined) this.#endUnconfirmed();
     // Without data it is no event: the subscription failed (GraphQL §6.2.3.1).
     else if (result.data === undefined && result.errors) this.#refuse(toList(result.errors));
     else {
@@ -133,6 +144,15 @@ export class SourceStream {
       this.#received++;
       this.#receiver.next(result, position);
     }
+  }
+
+  /** Ends the stream because the subgraph does not continue after the position of the client, or after the last one that it sent itself. */
+  #endUnconfirmed(): void {
+    this.#unsubscribe();
+    this.#end(() => {
+      if (!this.#hasPositions) this.#receiver.refused([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
+      else this.#receiver.lost({ isUnauthorized: false, cause: new Error('The subgraph sends no positions any more') });
+    });
   }
 
   #complete(isPaged: boolean): void {

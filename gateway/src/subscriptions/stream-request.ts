@@ -27,7 +27,8 @@ export function toSourceRequest(
   const upstream = snapshot.upstream(service)?.subscriptions;
   if (!upstream) return undefined;
   const after = resume?.after === undefined ? undefined : toSourcePosition(service, resume.after);
-  return { upstream, identity, requestId, payload: { query, operationName, variables: pick(variables, names) }, after };
+  const payload = { query, operationName, variables: pick(variables, names) };
+  return { upstream, identity, isPublic: operation.program.isPublic, requestId, payload, after };
 }
 
 /** Returns a string that differs when the address or the document of the source stream does; undefined when the subgraph has no address. */

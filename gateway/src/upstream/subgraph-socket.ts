@@ -59,6 +59,11 @@ export class SubgraphSocket {
     return this.#receivers.size;
   }
 
+  /** Whether it accepts subscriptions: neither side has begun to close it. */
+  get isUsable(): boolean {
+    return this.#socket.readyState <= WebSocket.OPEN;
+  }
+
   /** Returns a function that ends the subscription: its receiver is not called afterwards. */
   subscribe(payload: SubscribePayload, receiver: SourceReceiver): () => void {
     clearTimeout(this.#linger);
@@ -93,6 +98,8 @@ export class SubgraphSocket {
       } catch (error) {
         this.#failure = error as Error;
         closeSocket(socket, CloseCode.BadResponse, 'Bad response');
+        // The subgraph may take its time to close.
+        this.#finish(CloseCode.BadResponse, 'Bad response');
       }
     });
     socket.on('pong', () => {
@@ -135,6 +142,8 @@ export class SubgraphSocket {
   }
 
   #ping(): void {
+    // The subgraph has said that it closes, and does not end the connection.
+    if (!this.isUsable) this.#socket.terminate();
     if (!this.#isAcknowledged) return;
     if (!this.#isAlive) this.#terminate('The subgraph did not respond to a ping');
     this.#isAlive = false;

@@ -1,10 +1,11 @@
 /** Against a real graphql-ws server. */
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { createSubgraphSockets } from './subgraph-sockets.ts';
 import type { SubscriptionPool } from './subscription-upstream.ts';
 
@@ -71,5 +72,27 @@ describe('createSubgraphSockets', () => {
       await subscribe(Array.from({ length: count }, () => []));
       expect(server.clients.size).toBe(open);
     }
+  });
+
+  it('opens another socket when the subgraph has begun to close the first one', async () => {
+    const connected = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+    await subscribe([[]]);
+    const [socket, request] = await connected;
+    // It says that it closes (1001, RFC 6455 §5.5.1), gets the same from the gateway, and does not end the connection.
+    request.socket.end = () => request.socket;
+    request.socket.write(Buffer.of(0x88, 2, 0x03, 0xe9));
+    while (socket.readyState === socket.OPEN) await new Promise((resolve) => setImmediate(resolve));
+    await subscribe([[]]);
+    expect([server.clients.size, request.socket.destroyed]).toEqual([2, false]);
+  });
+
+  it('loses its subscriptions at once when the subgraph sends what is no message, however long the connection stays open', async () => {
+    const connected = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+    const ended = subscribe([[]]);
+    const [socket, request] = await connected;
+    socket.pause();
+    socket.send('{');
+    await expect(ended).rejects.toThrow('ended without an event');
+    expect(request.socket.destroyed).toBe(false);
   });
 });

@@ -19,7 +19,7 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
     // Subgraphs at one address may have certificates of their own.
     const key = [name, url, ...identity].join('\n');
     const known = sockets.get(key) ?? new Set();
-    for (const socket of known) if (socket.size < MAX_SUBSCRIPTIONS) return socket;
+    for (const socket of known) if (socket.isUsable && socket.size < MAX_SUBSCRIPTIONS) return socket;
     const connectionParams: Record<string, string> = { 'x-request-id': requestId };
     identity.forEach((name, i) => {
       if (i % 2 === 0) connectionParams[name] = identity[i + 1] as string;

@@ -13,6 +13,14 @@ const MAX_RESULT_BYTES = 1024 * 1024;
 /** Names of events with a result. Servers before the protocol leave it out. */
 const RESULT_EVENTS: ReadonlySet<string> = new Set(['next', 'message']);
 
+/**
+ * `complete` without a line `data`. The parser dispatches no event without data, as HTML says, but gqlgen and Hot Chocolate send this before they end the
+ * response.
+ */
+const COMPLETE = /(?:^|[\r\n])event: ?complete(?:\r\n|\n|\r){1,2}$/;
+/** With the line end before it, and two behind it. */
+const COMPLETE_BYTES = 20;
+
 /** What a response is, by its `Content-Type`. */
 type Content = 'events' | 'result';
 
@@ -25,6 +33,8 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #content: Content | undefined;
   #result = '';
+  /** The last bytes of a stream of events. */
+  #last = '';
   #silence: NodeJS.Timeout | undefined;
   #isEnded = false;
 
@@ -73,8 +83,10 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     if (this.#isEnded) return;
     this.#silence?.refresh();
     const text = this.#decoder.decode(chunk, { stream: true });
-    if (this.#content === 'events') this.#parse(text);
-    else if (this.#result.length + text.length > MAX_RESULT_BYTES)
+    if (this.#content === 'events') {
+      this.#noteLast(chunk);
+      this.#parse(text);
+    } else if (this.#result.length + text.length > MAX_RESULT_BYTES)
       this.#lose('The subgraph responded with too much, and no stream of events');
     else this.#result += text;
   }
@@ -82,13 +94,19 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#isEnded) return;
     if (this.#content === 'result') this.#readResult();
-    this.#lose('The subgraph ended the response before the subscription was complete');
+    if (COMPLETE.test(this.#last)) this.#complete();
+    else this.#lose('The subgraph ended the response before the subscription was complete');
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#end(() => {
       this.#receiver.lost({ isUnauthorized: false, cause: error });
     });
+  }
+
+  #noteLast(chunk: Buffer): void {
+    const last = chunk.toString('latin1', Math.max(0, chunk.length - COMPLETE_BYTES));
+    this.#last = last.length === COMPLETE_BYTES ? last : (this.#last + last).slice(-COMPLETE_BYTES);
   }
 
   /** The parser throws once more than its limit was fed. */
@@ -102,15 +120,18 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
 
   #receive({ event, data }: EventSourceMessage): void {
     if (this.#isEnded) return;
-    if (event === 'complete')
-      this.#end(() => {
-        this.#receiver.complete();
-      });
+    if (event === 'complete') this.#complete();
     else if (event === undefined || RESULT_EVENTS.has(event)) {
       const result = parseObject(data);
       if (result) this.#receiver.next(result);
       else this.#lose('The subgraph sent an event that is no result');
     }
+  }
+
+  #complete(): void {
+    this.#end(() => {
+      this.#receiver.complete();
+    });
   }
 
   /** A server that refuses the request responds without a stream. */

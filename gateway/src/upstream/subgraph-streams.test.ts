@@ -118,6 +118,24 @@ describe('createSubgraphStreams', () => {
     expect(events).toEqual([{ data: { tick: 'ü→' } }, { data: { tick: 2 } }]);
   });
 
+  it.each([
+    ['gqlgen', 'event: complete\n\n'],
+    ['a server with other line ends', 'event:complete\r\n\r\n'],
+    ['a server that cuts it into parts', 'event: next\ndata: {"data":{"tick":1}}\n\neve', 'nt: ', 'complete\n', '\n'],
+  ])('is complete after an event without data, as %s sends it', async (_, ...parts) => {
+    handle = async (_request, response) => {
+      response.writeHead(200, EVENTS);
+      for (const part of parts) await new Promise((resolve) => response.write(part, resolve));
+      response.end();
+    };
+    expect(await subscribe().ended).toBe('complete');
+  });
+
+  it.each(['data: event: complete\n\n', 'event: completed\n\n'])('is not complete after %j', async (part) => {
+    handle = respond(200, EVENTS, `event: other\n${part}`);
+    expect(await subscribe().ended).toEqual(lost(/before the subscription was complete/));
+  });
+
   it('gives nothing to the receiver after complete, and nothing once it is stopped', async () => {
     handle = respond(200, EVENTS, 'event: complete\ndata:\n\nevent: next\ndata: {"data":{"tick":1}}\n\n');
     const completed = subscribe();

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import { SendBuffers } from './send-buffers.ts';
 import { SendQueue, toEnvelope } from './send-queue.ts';
@@ -8,8 +8,19 @@ import { StreamedOperation } from './streamed-operation.ts';
 import { pack } from './streamed-response.ts';
 
 const ignore = () => undefined;
-const [EMPTY, LIST] = [toEnvelope(''), between('{"errors":', '}')];
-const FORMAT = { result: EMPTY, ending: EMPTY, failure: LIST, reportsShutdown: true };
+const FORMAT = { result: toEnvelope(''), ending: toEnvelope('end'), failure: between('{"errors":', '}'), reportsShutdown: true };
+
+function create() {
+  const stream = new PassThrough();
+  const limits = { maxMessages: 10, maxBytes: 1000, policy: 'close' as const };
+  const buffers = new SendBuffers({ maxBytes: 1000, stallTimeoutMs: 1000 });
+  const queue = new SendQueue({ stream, limits, buffers, pack, onOverflow: ignore, onStalled: ignore, onDropped: ignore });
+  const operation = new StreamedOperation({
+    context: { requestId: 'r1', cancellation: new Cancellation() },
+    ...{ format: FORMAT, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
+  });
+  return { stream, operation };
+}
 
 it.each([
   [
@@ -27,14 +38,7 @@ it.each([
     },
   ],
 ])('sends an error with the id of the request when %s', (_, code, end) => {
-  const stream = new PassThrough();
-  const limits = { maxMessages: 10, maxBytes: 1000, policy: 'close' as const };
-  const buffers = new SendBuffers({ maxBytes: 1000, stallTimeoutMs: 1000 });
-  const queue = new SendQueue({ stream, limits, buffers, pack, onOverflow: ignore, onStalled: ignore, onDropped: ignore });
-  const operation = new StreamedOperation({
-    context: { requestId: 'r1', cancellation: new Cancellation() },
-    ...{ format: FORMAT, open: () => queue, isAuthorized: () => true, onBegin: ignore, onEnd: ignore },
-  });
+  const { stream, operation } = create();
   const finish = (done: () => void) => {
     done();
   };
@@ -42,4 +46,31 @@ it.each([
   end(operation);
   const [, json = ''] = /"errors":(\[.*\])\}/.exec(String(stream.read())) ?? [];
   expect(JSON.parse(json)).toEqual([{ message: expect.any(String), extensions: { code, requestId: 'r1' } }]);
+});
+
+describe('an operation that runs while the process begins to stop', () => {
+  it('sends its result before it is finished', () => {
+    const { stream, operation } = create();
+    let finished = 0;
+    operation.finish(() => finished++);
+    expect(finished).toBe(0);
+    const bytes = Buffer.from('{"data":{}}');
+    const known = { status: undefined, challenge: undefined, operationKind: 'mutation', operationName: undefined } as const;
+    operation.sendResult({ ...known, outcome: 'complete', bytes, length: bytes.length, release: undefined });
+    expect([String(stream.read()), finished]).toEqual(['{"data":{}}end', 1]);
+  });
+
+  it('ends when it turns out to be a subscription', () => {
+    const { stream, operation } = create();
+    let finished = 0;
+    operation.finish(() => finished++);
+    operation.begin({
+      operationName: 'A',
+      stop: ignore,
+      finish: (done) => {
+        done();
+      },
+    });
+    expect([String(stream.read()), finished]).toEqual([expect.stringContaining('SERVICE_UNAVAILABLE'), 1]);
+  });
 });

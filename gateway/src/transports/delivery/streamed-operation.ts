@@ -26,12 +26,16 @@ export class StreamedOperation implements Subscriber {
   readonly #options: StreamedOperationOptions;
   #subscription: Subscription | undefined;
   #isEnded = false;
-  /** Whether deferred parts of a result follow. */
-  #isFollowed = false;
+  /** Set while {@link finish} waits for the operation. */
   #onEnded: (() => void) | undefined;
 
   constructor(options: StreamedOperationOptions) {
     this.#options = options;
+  }
+
+  /** Whether it gets no more results. */
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
   begin(subscription: Subscription): void {
@@ -42,6 +46,9 @@ export class StreamedOperation implements Subscriber {
     this.#subscription = subscription;
     this.#options.open();
     this.#options.onBegin(subscription);
+    const onEnded = this.#onEnded;
+    this.#onEnded = undefined;
+    if (onEnded) this.finish(onEnded);
   }
 
   next(event: SubscriptionEvent): void {
@@ -73,8 +80,7 @@ export class StreamedOperation implements Subscriber {
       const { open, format } = this.#options;
       const queue = open();
       queue.send(format.result, Buffer.from(bytes.subarray(0, length)));
-      if (rest) this.#isFollowed = true;
-      else this.#complete(outcome);
+      if (!rest) this.#complete(outcome);
     }
     release?.();
     rest?.((part, isLast) => {
@@ -85,6 +91,8 @@ export class StreamedOperation implements Subscriber {
   }
 
   #complete(outcome: string): void {
+    // The client may have been disconnected with the result, because it reads too slowly.
+    if (this.#isEnded) return;
     const { open, format } = this.#options;
     open().send(format.ending);
     this.#end(outcome);
@@ -93,27 +101,25 @@ export class StreamedOperation implements Subscriber {
   /** Ends the operation without a message, and cancels the fetches of a query. */
   stop(cause: string): void {
     if (this.#isEnded) return;
+    // First, because a query whose fetches are cancelled may have its result at once.
+    this.#end(cause);
     this.#subscription?.stop();
     this.#options.context.cancellation.cancel();
-    this.#end(cause);
   }
 
-  /** Sends every event received so far, then reports the shutdown. */
+  /**
+   * Calls back when the operation has ended. A subscription sends every event received so far and reports the shutdown; a query or mutation, which
+   * has a time limit, sends its result.
+   */
   finish(done: () => void): void {
-    if (this.#isFollowed && !this.#isEnded) {
-      // The fetches of what follows have a time limit.
-      this.#onEnded = done;
-      return;
-    }
-    if (!this.#subscription || this.#isEnded) {
-      done();
-      return;
-    }
-    this.#subscription.finish(() => {
-      if (this.#options.format.reportsShutdown) this.end(toStreamEnd(SHUTDOWN, this.#options.context.requestId));
-      else this.stop('shutdown');
-      done();
-    });
+    if (this.#isEnded) done();
+    else if (this.#subscription)
+      this.#subscription.finish(() => {
+        if (this.#options.format.reportsShutdown) this.end(toStreamEnd(SHUTDOWN, this.#options.context.requestId));
+        else this.stop('shutdown');
+        done();
+      });
+    else this.#onEnded = done;
   }
 
   #end(cause: string): void {

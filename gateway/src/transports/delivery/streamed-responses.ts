@@ -95,10 +95,12 @@ export class StreamedResponses {
         stream?.end(cause);
       },
     });
-    // The client may disconnect before the first message.
-    response.once('close', () => {
+    const stop = () => {
       operation.stop('stopped');
-    });
+    };
+    // The client may disconnect before the first message, and may have disconnected while its body was decompressed.
+    if (response.destroyed) stop();
+    else response.once('close', stop);
     return operation;
   }
 
@@ -113,6 +115,8 @@ export class StreamedResponses {
     const stream = new StreamedResponse({ response, requestId, format, openEncoder, limits, buffers, metrics, queue, onClosed });
     const entry: OpenResponse = { stream, operations };
     this.#open.add(entry);
+    // The operation was accepted before the shutdown began.
+    if (this.#isDraining) void finish(entry, 0);
     return stream;
   }
 

@@ -52,24 +52,21 @@ function readOperation(admitted: AdmittedRequest, token: string): void {
   });
 }
 
-/** Runs an operation whose results go to the stream. The request itself gets 202, or the errors of an operation that was refused. */
+/** Runs an operation whose results go to the stream. The request itself gets 202, or the errors of an operation that was refused before it was ended. */
 function addOperation(admitted: AdmittedRequest, { token, parameters }: { token: string; parameters: Parameters }): void {
   const { exchange, context, options } = admitted;
-  const accept = () => {
+  const onAccepted = () => {
     exchange.sendText(202, PLAIN_TEXT, '');
   };
   const id = readId(parameters.extensions['operationId']);
-  const operation = options.reserved.addOperation(token, { id, context, onBegin: accept });
+  const operation = options.reserved.addOperation(token, { id, context, onAccepted });
   try {
     runOperation(admitted, { parameters, subscriber: operation }, (result) => {
       exchange.guard(() => {
-        if (result.outcome === 'refused') {
+        if (result.outcome === 'refused' && !operation.isEnded) {
           operation.stop('refused');
           exchange.sendResult(result.status ?? 400, { ...JSON_TYPE, ...toRetryAfter(result.retryAfterSeconds) }, result);
-        } else {
-          accept();
-          operation.sendResult(result);
-        }
+        } else operation.sendResult(result);
       });
     });
   } catch (error) {

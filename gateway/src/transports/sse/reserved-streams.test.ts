@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { Subscription } from '../../request/subscriber.ts';
 import { SendBuffers } from '../delivery/send-buffers.ts';
 import { type StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
 import { ReservedStreams } from './reserved-streams.ts';
@@ -21,7 +22,9 @@ function create(maxBytes: number): ReservedStreams {
 
 const addTo = (streams: ReservedStreams, token: string, id: string) => {
   const context = { caller: null, requestId: `request ${id}`, cancellation: new Cancellation() };
-  return { operation: streams.addOperation(token, { id, context, onBegin: ignore }), context };
+  const accepted: string[] = [];
+  const operation = streams.addOperation(token, { id, context, onAccepted: () => accepted.push(id) });
+  return { operation, context, accepted };
 };
 
 describe('reserved event streams', () => {
@@ -66,4 +69,38 @@ describe('reserved event streams', () => {
     expect(() => addTo(streams, token, 'c')).toThrow(expect.objectContaining({ retryAfterSeconds: 1, rateLimit }));
     streams.stop();
   });
+});
+
+const SUBSCRIPTION: Subscription = { operationName: undefined, stop: ignore, finish: ignore };
+it.each([
+  ['once for an operation that ends before it begins', ['stop', 'begin'], 1],
+  ['once for an operation that begins and ends', ['begin', 'stop'], 1],
+  ['never for an operation that is refused', ['refuse', 'begin'], 0],
+])('calls onAccepted %s', (_, steps, times) => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  const { operation, accepted } = addTo(streams, token, 'a');
+  for (const step of steps) {
+    if (step === 'begin') operation.begin(SUBSCRIPTION);
+    else if (step === 'stop') streams.stopOperation(token, { id: 'a', caller: null });
+    else operation.stop('refused');
+  }
+  expect(accepted).toHaveLength(times);
+  streams.stop();
+});
+
+it('sends nothing of a query that is stopped, though its result is there as soon as its fetches are cancelled', () => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  const { operation, context, accepted } = addTo(streams, token, 'a');
+  let released = 0;
+  const bytes = Buffer.from('{"data":null}');
+  const known = { status: undefined, challenge: undefined, operationKind: 'query', operationName: undefined } as const;
+  const abort = () => {
+    operation.sendResult({ ...known, outcome: 'failed', bytes, length: bytes.length, release: () => released++ });
+  };
+  context.cancellation.add({ abort });
+  streams.stopOperation(token, { id: 'a', caller: null });
+  expect([accepted, released]).toEqual([['a'], 1]);
+  streams.stop();
 });

@@ -41,8 +41,8 @@ interface Reservation {
 interface AddedOperation {
   readonly id: string;
   readonly context: StreamContext;
-  /** Called when it is a subscription that begins. */
-  readonly onBegin: () => void;
+  /** Called once: when its subscription begins, or when it ends before that and was not refused. */
+  readonly onAccepted: () => void;
 }
 
 export class ReservedStreams {
@@ -101,25 +101,28 @@ export class ReservedStreams {
    * Adds an operation to a stream. Throws NOT_FOUND, CONFLICT for an id in use,
    * RATE_LIMIT_EXCEEDED for too many operations.
    */
-  addOperation(token: string, { id, context, onBegin }: AddedOperation): StreamedOperation {
+  addOperation(token: string, { id, context, onAccepted }: AddedOperation): StreamedOperation {
     const { maxOperations } = this.#options;
     const { queue, operations } = this.#find(token, context.caller);
     if (operations.has(id)) throw fail('CONFLICT', 'Another operation of the event stream has this `operationId`.');
     if (operations.size >= maxOperations)
       throw toLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, { limit: maxOperations });
     const watch = new SubscriptionWatch({ ...this.#options, transport: 'sse', caller: context.caller });
+    let hasBegun = false;
     const operation: StreamedOperation = new StreamedOperation({
       context,
       format: toNamedFormat(id),
       open: () => queue,
       isAuthorized: watch.isAuthorized,
       onBegin: () => {
+        hasBegun = true;
         watch.begin(operation);
-        onBegin();
+        onAccepted();
       },
       onEnd: (cause) => {
         watch.end(cause);
         operations.delete(id);
+        if (!hasBegun && cause !== 'refused') onAccepted();
       },
     });
     operations.set(id, operation);

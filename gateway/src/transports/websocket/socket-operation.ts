@@ -9,8 +9,6 @@ import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../
 import { type Envelope, type SendQueue, toEnvelope } from '../delivery/send-queue.ts';
 
 const CLOSE_BRACE = Buffer.from('}');
-/** The offset of the errors in a result without data: the message `error` has the list alone. */
-const ERRORS_AT = '{"errors":'.length;
 
 /** Follows an operation from the pipeline to its end, for metrics and logs. */
 export interface OperationWatch {
@@ -85,11 +83,10 @@ export class SocketOperation implements Subscriber {
   sendResult({ outcome, bytes, length, release, rest }: OperationResult): void {
     if (!this.#isEnded) {
       const { queue } = this.#channel;
-      const isRefused = outcome === 'refused';
-      const own = Buffer.from(isRefused ? bytes.subarray(ERRORS_AT, length - 1) : bytes.subarray(0, length));
-      const refusal = { head: Buffer.from(`{"id":${JSON.stringify(this.#id)},"type":"error","payload":`), tail: CLOSE_BRACE };
-      queue.send(isRefused ? refusal : this.#next, own);
-      if (!rest) this.#complete(outcome, isRefused);
+      const errors = outcome === 'refused' ? readErrors(bytes, length) : undefined;
+      if (errors) this.#send({ id: this.#id, type: MessageType.Error, payload: errors });
+      else queue.send(this.#next, Buffer.from(bytes.subarray(0, length)));
+      if (!rest) this.#complete(outcome, errors !== undefined);
     }
     release?.();
     rest?.((part, isLast) => {
@@ -111,9 +108,10 @@ export class SocketOperation implements Subscriber {
   /** Ends the operation without a message. */
   stop(cause: string): void {
     if (this.#isEnded) return;
+    // First, because a query whose fetches are cancelled may have its result at once.
+    this.#end(cause);
     this.#subscription?.stop();
     this.#watch?.cancellation.cancel();
-    this.#end(cause);
   }
 
   /** Calls back after every event received so far has been sent, or when the operation has ended. */
@@ -133,4 +131,17 @@ export class SocketOperation implements Subscriber {
   #send(message: object): void {
     this.#channel.queue.send(toEnvelope(JSON.stringify(message)));
   }
+}
+
+/**
+ * Returns the errors of a result: the message `error` has the list alone. An extension may have replaced the result by any object; without errors it is
+ * sent as any other.
+ */
+function readErrors(bytes: Buffer, length: number): readonly object[] | undefined {
+  const { errors } = JSON.parse(bytes.toString('utf8', 0, length)) as { readonly errors?: unknown };
+  return Array.isArray(errors) && errors.length > 0 && errors.every(hasMessage) ? errors : undefined;
+}
+
+function hasMessage(error: unknown): error is object {
+  return typeof (error as { readonly message?: unknown } | null)?.message === 'string';
 }

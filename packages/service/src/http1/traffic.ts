@@ -28,6 +28,8 @@ export interface Transfer {
   refuse(): void;
   /** Ends the transfer; unsent bytes are lost. */
   cut(): void;
+  /** Called when it {@link isOver}: frees what it still holds. */
+  readonly release?: () => void;
 }
 
 /** Why a connection, request or stream was ended: the label `cause` of a metric. */
@@ -110,8 +112,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
         progress.exchange = transfer.exchange;
         progress.receivingSince = progress.sendingSince = undefined;
       }
-      if (transfer.isOver()) all.delete(progress);
-      else if (isReading(progress, now)) {
+      if (transfer.isOver()) {
+        all.delete(progress);
+        transfer.release?.();
+      } else if (isReading(progress, now)) {
         if (!transfer.isStreamed()) receiving.push(progress);
         if (isTooLong(transfer, options) || isTooSlow(progress, now, options)) end(progress, 'slow body');
       } else if (isWriting(progress, now)) {

@@ -89,12 +89,21 @@ export class Response extends Http2ServerResponse<Request> {
 
   static {
     // When the client disconnects, Node ends the stream and reports the response as finished. Handlers need to know that it was not sent.
-    Object.defineProperty(this.prototype, 'writableFinished', {
-      get(this: Response) {
-        return this.stream.writableFinished && !this.stream.aborted;
-      },
-    });
+    define(this.prototype, 'writableFinished', (stream) => stream.writableFinished && !stream.aborted);
+    // Responses of HTTP/1.1 have these; without them every question whether the client has disconnected is answered with undefined.
+    define(this.prototype, 'destroyed', (stream) => stream.destroyed || stream.closed);
+    define(this.prototype, 'closed', (stream) => stream.destroyed || stream.closed);
+    define(this.prototype, 'writableNeedDrain', (stream) => stream.writableNeedDrain);
   }
+}
+
+/** Defines a property of responses that their stream has. TypeScript does not let an accessor override a property. */
+function define(prototype: object, name: string, read: (stream: ServerHttp2Stream) => boolean): void {
+  Object.defineProperty(prototype, name, {
+    get(this: Response) {
+      return read(this.stream);
+    },
+  });
 }
 
 function toEntries(headers: readonly unknown[]): [string, string | string[]][] {
@@ -163,6 +172,11 @@ export class Http2Transfer implements Transfer {
   cut(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#stream.destroy();
+  }
+
+  /** When a client resets a stream with NO_ERROR, Node keeps what waits to be sent, and emits no `close`, until the connection ends. */
+  release(): void {
+    if (this.#stream.writableLength > 0) this.#stream.destroy();
   }
 }
 

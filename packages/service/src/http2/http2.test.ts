@@ -1,6 +1,7 @@
 /** The limits of streams. What else clients of HTTP/2 see is in tls.test.ts. */
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import type { ServerResponse } from 'node:http';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from '../probes/probes.ts';
@@ -33,3 +34,45 @@ it('lets an address begin 128 streams at once on its first connection, and 32 on
     await service.stop();
   }
 });
+
+/** What handlers ask a response that stays open. */
+const stateOf = ({ destroyed, closed, writableNeedDrain }: ServerResponse) => ({ destroyed, closed, writableNeedDrain });
+
+/** Calls back with the response to a client that reads nothing of it, while more waits than the client has given leave to send. */
+async function withWaiting(act: (response: ServerResponse, stream: ClientHttp2Stream) => Promise<void>): Promise<void> {
+  const tls = await createSelfSigned();
+  const responses: ServerResponse[] = [];
+  const service = await startService({
+    log: createLog({ service: 'test', level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+    tls,
+    probes: createProbes({ isReady: () => true }),
+    handle: (_, response) => responses.push(response),
+  });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert });
+  try {
+    const stream = session.request({ ':path': '/' }).on('error', () => undefined);
+    while (responses.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [response] = responses as [ServerResponse];
+    expect(stateOf(response)).toEqual({ destroyed: false, closed: false, writableNeedDrain: false });
+    response.write('x'.repeat(1_000_000));
+    expect(stateOf(response)).toEqual({ destroyed: false, closed: false, writableNeedDrain: true });
+    await act(response, stream);
+  } finally {
+    session.destroy();
+    await service.stop();
+  }
+}
+
+it.each([
+  ['CANCEL', constants.NGHTTP2_CANCEL],
+  ['NO_ERROR', constants.NGHTTP2_NO_ERROR],
+])('closes a response whose client resets the stream with %s, though bytes wait to be sent', (_, code) =>
+  withWaiting(async (response, stream) => {
+    const closed = once(response, 'close');
+    stream.close(code);
+    await closed;
+    expect(stateOf(response)).toEqual({ destroyed: true, closed: true, writableNeedDrain: false });
+  }),
+);
