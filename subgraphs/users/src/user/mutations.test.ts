@@ -34,7 +34,7 @@ describe('replaceUser beside another change of the account', () => {
     const user = await system.createUser();
     const args = { id: user.id, input: { email: user.email, name: 'Ada Lovelace' } };
     const outcome = system.duringTransaction(newAddress, [user.id], () => replaceUser(args, createContext(user.id)));
-    await expect(outcome).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(outcome).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'currentPassword' }] });
     expect(await read(user)).toMatchObject({ email: `new${user.email}`, name: 'Ada' });
   });
 
@@ -46,14 +46,35 @@ describe('replaceUser beside another change of the account', () => {
     expect(await read(user)).toMatchObject({ email: `new${user.email}` });
   });
 
-  it('does not restore the former role without an event', async () => {
+  it('restores the former role with an event', async () => {
     const user = await system.createUser();
     const args = { id: user.id, input: { email: user.email, name: 'Ada', role: 'USER' as const } };
-    const outcome = system.duringTransaction(change(`"role" = 'ADMIN'`), [user.id], () =>
+    const replaced = await system.duringTransaction(change(`"role" = 'ADMIN'`), [user.id], () =>
       replaceUser(args, createContext('usr_admin', 'ADMIN')),
     );
+    expect(replaced).toMatchObject({ role: 'USER', version: 3 });
+    const events = await system.run(`SELECT "type" FROM "security_events" WHERE "userId" = $1`, [user.id]);
+    expect(events).toEqual([{ type: 'ROLE_CHANGED' }]);
+  });
+
+  it('makes each of several changes at once, without a precondition', async () => {
+    const user = await system.createUser();
+    const names = ['Ada', 'Grace', 'Edith'];
+    await Promise.all(names.map((name) => replaceUser({ id: user.id, input: { email: user.email, name } }, createContext(user.id))));
+    expect((await read(user))?.version).toBe(1 + names.length);
+  });
+
+  it('is CONFLICT when other requests change the account each time', async () => {
+    const user = await system.createUser();
+    const context = createContext(user.id);
+    const { stores } = context;
+    const update: typeof stores.users.update = async (...args) => {
+      await system.run(change(`"name" = 'Grace'`), [user.id]);
+      return stores.users.update(...args);
+    };
+    const raced = { ...context, stores: { ...stores, users: { ...stores.users, update } } };
+    const outcome = replaceUser({ id: user.id, input: { email: user.email, name: 'Ada' } }, raced);
     await expect(outcome).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await read(user)).toMatchObject({ role: 'ADMIN' });
   });
 });
 
@@ -65,7 +86,7 @@ describe('updateUser beside another change of the account', () => {
     const outcome = system.duringTransaction(change(`"plan" = 'free'`), [user.id], () =>
       updateUser(args, createContext('usr_admin', 'ADMIN')),
     );
-    await expect(outcome).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(outcome).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
     expect(await read(user)).toMatchObject({ plan: 'free', requestsPerMinute: null });
   });
 

@@ -38,22 +38,16 @@ export async function createUser(args: MutationCreateUserArgs, context: UsersCon
 
 /** Throws UNAUTHORIZED, NOT_FOUND, GONE, FORBIDDEN, VALIDATION_ERROR, PRECONDITION_FAILED or CONFLICT. */
 export async function updateUser({ id, input, expectedVersions }: MutationUpdateUserArgs, context: UsersContext): Promise<User> {
-  const caller = requireCaller(context);
+  requireCaller(context);
   const user = await context.loaders.user.need(id);
-  const change = allowChange(caller, user, parseUserChange(input));
-  await confirmFor(context, user, input);
-  return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
+  return changeUser(context, user, { input, change: parseUserChange(input), expectedVersions });
 }
 
 /** Replaces an account, or creates it at this id. Throws what `updateUser` throws. */
 export async function replaceUser({ id, input, expectedVersions }: MutationReplaceUserArgs, context: UsersContext): Promise<User> {
   const caller = requireCaller(context);
   const user = await context.loaders.user.findOrGone(id);
-  if (user) {
-    const change = allowChange(caller, user, parseReplacement(input));
-    await confirmFor(context, user, input);
-    return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
-  }
+  if (user) return changeUser(context, user, { input, change: parseReplacement(input), expectedVersions });
   allowNewAt(caller, id);
   const created = parseNewAt(input);
   if (expectedVersions && !expectedVersions.includes(0))
@@ -93,6 +87,31 @@ async function confirmFor(context: UsersContext, user: User, input: UserInput): 
   if (password !== undefined) await context.confirmPassword({ userId: user.id, password }, toSessionClient(context));
 }
 
+interface ChangeRequest {
+  readonly input: UserInput;
+  readonly change: UserChange;
+  readonly expectedVersions: ExpectedVersions;
+}
+
+/** How often a change is decided again, because another request has changed the account since it was read. */
+const MAX_RETRIES = 3;
+
+/**
+ * Decides whether the caller may make a change, and makes it. When another request is first, a request without a precondition is decided again, by
+ * the account as it is then. Throws CONFLICT when that happens too often.
+ */
+async function changeUser(context: UsersContext, user: User, request: ChangeRequest): Promise<User> {
+  let current: User | undefined = user;
+  for (let retries = 0; current && retries <= MAX_RETRIES; retries++) {
+    const change = allowChange(requireCaller(context), current, request.change);
+    await confirmFor(context, current, request.input);
+    const changed = await writeChange(context, { ...request, user: current, change });
+    if (changed) return revokeTokens(context, current, changed);
+    [current] = await context.stores.users.findByIds([user.id]);
+  }
+  throw fail('CONFLICT', `Account ${user.id} was changed by other requests at the same time. Retry the request.`);
+}
+
 interface AccountChange {
   readonly user: User;
   readonly change: UserChange;
@@ -101,18 +120,16 @@ interface AccountChange {
 
 /**
  * Writes a change. One of the fields that rules and audit trail compare with the account that was read is written to that version only:
- * a request that sends back a former address or role must not restore it unnoticed. Throws CONFLICT when another request was first.
+ * a request that sends back a former address or role must not restore it unnoticed. Resolves with undefined when a request without a precondition
+ * finds another version.
  */
-async function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
+async function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User | undefined> {
   if (!isCompared(change)) return context.stores.users.update(user.id, change, { expectedVersions });
   const judged = expectedVersions?.filter((version) => version === user.version) ?? [user.version];
-  try {
-    return await writeJudged(context, { user, change, expectedVersions: judged });
-  } catch (error) {
-    // A request without a precondition has failed none.
-    const isConflict = error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions;
-    throw isConflict ? fail('CONFLICT', `Account ${user.id} was changed by another request at the same time. Retry the request.`) : error;
-  }
+  return writeJudged(context, { user, change, expectedVersions: judged }).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions) return undefined;
+    throw error;
+  });
 }
 
 /** Writes a change of the version that was read, with its security events in the same transaction. */
