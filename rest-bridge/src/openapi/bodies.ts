@@ -4,7 +4,7 @@ import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { PART_TYPE } from '../http/tus.ts';
 import { argumentsOf } from '../query/argument-body.ts';
 import { writableFields } from '../query/body-input.ts';
-import { defaultPaging } from '../query/paging.ts';
+import { MAX_LIMIT, defaultPaging } from '../query/paging.ts';
 import { SEARCH_TYPES } from '../query/search.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import type { OperationRoute, Route } from '../routes/route.ts';
@@ -159,7 +159,7 @@ export function toResponseSchema(route: Route, resource: JsonSchema, { schema, v
       return all({ data: { type: 'array', items: resource }, pagination: { $ref: '#/components/schemas/CursorPagination' } });
     case 'items':
       return all({
-        data: { type: 'array', items: resource, maxItems: 100 },
+        data: { type: 'array', items: resource, maxItems: MAX_LIMIT },
         pagination: { $ref: `#/components/schemas/${defaultPaging(version) === 'page' ? 'PagePagination' : 'CursorPagination'}` },
       });
     case 'login':

@@ -3,7 +3,7 @@ import { lengthAt } from '@trestle/schema/lengths';
 import { isInputObjectType } from 'graphql';
 import { toFilters, toSortFields } from '../query/list-parameters.ts';
 import { SEARCH_TYPES } from '../query/search.ts';
-import { MAX_OFFSET, defaultPaging, toMaxPage } from '../query/paging.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET, defaultPaging, toMaxPage } from '../query/paging.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import { type OperationRoute, type Route, selectableOf } from '../routes/route.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
@@ -273,7 +273,8 @@ function query(parameter: Pick<Parameter, 'name' | 'description' | 'schema' | 'e
 }
 
 function pageSize(name: string, description: string): Parameter {
-  return query({ name, description, schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 }, example: 10 });
+  const schema: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT };
+  return query({ name, description, schema, example: DEFAULT_LIMIT });
 }
 
 interface NamesOptions extends Pick<Parameter, 'name' | 'description'> {

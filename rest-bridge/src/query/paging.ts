@@ -17,10 +17,11 @@ interface Skipping {
   readonly maxOffset?: number;
 }
 
-const MAX_LIMIT = 100;
+/** How many items a page may have, and has by default. */
+export const MAX_LIMIT = 100;
+export const DEFAULT_LIMIT = 10;
 /** How many items a list may skip, unless its route says otherwise. */
 export const MAX_OFFSET = 1_000_000;
-const DEFAULT_LIMIT = 10;
 /** Prefix of a cursor to the previous page, inside the base64url encoding (spec §4.4). */
 const BACKWARD = '~';
 const BASE64URL = /^[\w-]+={0,2}$/;
