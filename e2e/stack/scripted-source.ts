@@ -67,10 +67,13 @@ export class ScriptedSource {
   }
 }
 
-/** One result about a ship, or without one how far the stream has come. */
-export function sendEvent(socket: WebSocket, { id, position, ship }: { id: string; position?: number; ship?: number }): void {
+/** One result about a ship, or without one how far the stream has come. `padding` makes it larger. */
+export function sendEvent(
+  socket: WebSocket,
+  { id, position, ship, padding }: { id: string; position?: number; ship?: number; padding?: string },
+): void {
   const data = ship === undefined ? null : { arrived: { id: `s${String(ship)}`, name: 'Ship', __typename: 'Ship' } };
-  const extensions = position === undefined ? {} : { extensions: { position: String(position) } };
+  const extensions = position === undefined ? {} : { extensions: { position: String(position), padding } };
   socket.send(JSON.stringify({ id, type: 'next', payload: { data, ...extensions } }));
 }
 

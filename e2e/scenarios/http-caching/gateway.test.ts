@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent, type Dispatcher, fetch as fetchByUndici, interceptors } from 'undici';
+import { until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 import { type Front, hasNginx, startCache } from '../../stack/front.ts';
 
@@ -85,6 +86,30 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
     expect(await compressed.text()).toBe(await plain.text());
   });
 
+  it('answers 304 without a body to a cache that has the result, and 200 when the result has changed', async () => {
+    const first = await get(PRICE);
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    const known = await get(PRICE, { 'if-none-match': `"x", ${etag}` });
+    expect([known.status, await known.text(), known.headers.get('content-type')]).toEqual([304, '', null]);
+    for (const name of ['etag', 'cache-control', 'vary']) expect(known.headers.get(name)).toBe(first.headers.get(name));
+    const head = await fetch(`${federation.url}?query=${encodeURIComponent(PRICE)}`, {
+      method: 'HEAD',
+      headers: { 'if-none-match': etag },
+    });
+    expect(head.status).toBe(304);
+    const other = await get('{ lamp { id price } }', { 'if-none-match': etag });
+    expect([other.status, other.headers.get('etag') === etag]).toEqual([200, false]);
+  });
+
+  it('has no entity tag for what no cache may keep, and ignores If-None-Match there', async () => {
+    for (const headers of [CREDENTIAL, { 'trestle-cost': '1' }]) {
+      const reply = await get(PRICE, { ...headers, 'if-none-match': '*' });
+      expect([reply.status, reply.headers.get('etag')]).toEqual([200, null]);
+    }
+    expect((await federation.ask(PRICE, {}, { 'if-none-match': '*' })).headers.get('etag')).toBeNull();
+  });
+
   it('sends the minimum over what is selected from all subgraphs', async () => {
     expect(await cacheControlOf('{ lamp { id } }')).toBe('public, max-age=60');
     expect(await cacheControlOf(PRICE)).toBe('public, max-age=20');
@@ -156,7 +181,10 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
   it.each(hasNginx ? (['undici', 'nginx'] as const) : (['undici'] as const))(
     'is kept by %s, for anonymous clients only',
     async (through) => {
-      expect([await fetchesOf(through), await fetchesOf(through), await fetchesOf(through)]).toEqual([2, 0, 0]);
+      expect(await fetchesOf(through)).toBe(2);
+      // A client may have a response before the cache has stored it.
+      await until(async () => (await fetchesOf(through)) === 0);
+      expect(await fetchesOf(through)).toBe(0);
       expect([await fetchesOf(through, CREDENTIAL), await fetchesOf(through, CREDENTIAL)]).toEqual([2, 2]);
       expect([await fetchesOf(through, { 'x-api-key': 'k' }), await fetchesOf(through, { 'x-tenant': 'acme' })]).toEqual([2, 2]);
       // undici forgets a response when another one of its URL must not be stored.

@@ -39,13 +39,13 @@ const hold = (): (() => void) => {
   };
 };
 
-/** Sends all ships after the requested position up to the last one at once; with `counts` no more than are requested. */
-const sendUpTo = (last: number, { counts }: { counts: boolean }) => {
+/** Sends all ships after the requested position up to the last one at once; with `counts` no more than are requested. `padding` makes events larger. */
+const sendUpTo = (last: number, { counts, padding = '' }: { counts: boolean; padding?: string }) => {
   source.serve = ({ id, after, first = Infinity, socket }) => {
     const from = Number(after ?? 100);
     const to = counts ? Math.min(last, from + first) : last;
     sendEvent(socket, { id, position: from });
-    for (let ship = from + 1; ship <= to; ship++) sendEvent(socket, { id, position: ship, ship });
+    for (let ship = from + 1; ship <= to; ship++) sendEvent(socket, { id, position: ship, ship, padding });
     if (to < last) socket.send(JSON.stringify({ id, type: 'complete' }));
   };
 };
@@ -61,6 +61,21 @@ describe('a subgraph with subscriptions', () => {
     for (let ship = 101; ship <= 1600; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
     expect(source.asked.length).toBeGreaterThan(1);
     expect(client.waiting).toEqual([]);
+    await client.close();
+  });
+
+  it('is paused when its events take too many bytes until they are executed, and no event is lost', async () => {
+    sendUpTo(200, { counts: false, padding: 'x'.repeat(1024 * 1024) });
+    const release = hold();
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    // It is paused at 64 MiB, and asked to go on once half of them are sent.
+    await until(async () => (await metric(WAITING)) >= 64);
+    expect(await metric(WAITING)).toBeLessThan(70);
+    expect(source.asked).toHaveLength(1);
+    release();
+    for (let ship = 101; ship <= 200; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
+    expect(source.asked.length).toBeGreaterThan(1);
     await client.close();
   });
 

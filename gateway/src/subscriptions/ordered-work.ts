@@ -5,7 +5,7 @@ export interface OrderedWorkOptions<In, Out> {
   readonly concurrent: () => number;
   /** Starts the work on one input and calls back with the output, now or later. Further calls are ignored. Returns what cancels the work. */
   readonly work: (input: In, done: (output: Out) => void) => Work | undefined;
-  readonly deliver: (output: Out) => void;
+  readonly deliver: (output: Out, input: In) => void;
   /** Called whenever every output has been delivered. */
   readonly onIdle: () => void;
 }
@@ -80,7 +80,7 @@ export class OrderedWork<In, Out> {
     for (let next = this.#slots[0]; next?.result; next = this.#slots[0]) {
       this.#slots.shift();
       this.#started--;
-      this.#options.deliver(next.result.output);
+      this.#options.deliver(next.result.output, next.input);
     }
     this.#startNext();
     if (this.#slots.length === 0) this.#options.onIdle();

@@ -25,6 +25,8 @@ const MAX_CONCURRENT = 16;
 /** Events of one stream that wait to be completed. A faster source stream is paused until few wait; one that cannot pause is ended. */
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
+/** Bytes of the events of one stream that wait to be completed, at which it is paused or ended as well. An event has at most half of it. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /** The hooks of fetches and of events. */
 export type StreamHooks = FetchHooks & Pick<Hooks, 'onEvent'>;
@@ -54,6 +56,8 @@ interface Arrival {
   readonly event: SubgraphResult | undefined;
   readonly position: string | undefined;
   readonly planned: PlannedOperation;
+  /** About how many bytes the message had. */
+  readonly size: number;
 }
 
 export class ResponseStream {
@@ -63,6 +67,8 @@ export class ResponseStream {
   readonly #source: PagedSource;
   #planned: PlannedOperation;
   #position: string | undefined;
+  /** Bytes of the events whose results are not sent. */
+  #waitingBytes = 0;
   /** Sent after the last event. */
   #end: StreamEnd | undefined;
   #isClosed = false;
@@ -81,7 +87,8 @@ export class ResponseStream {
     this.#work = new OrderedWork({
       concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
       work: (arrival, done) => this.#complete(arrival, done),
-      deliver: (event) => {
+      deliver: (event, { size }) => {
+        this.#waitingBytes -= size;
         this.#send(event);
       },
       onIdle: () => {
@@ -167,12 +174,12 @@ export class ResponseStream {
     const toPosition = (position: string | undefined) =>
       request.resume && position !== undefined ? toClientPosition(service, position) : undefined;
     return {
-      next: (event, position) => {
+      next: (event, position, size) => {
         counts.received++;
-        this.#push(event, toPosition(position));
+        this.#push(event, toPosition(position), size);
       },
       reached: (position, isKnown) => {
-        if (request.resume && !isKnown) this.#push(undefined, toPosition(position));
+        if (request.resume && !isKnown) this.#push(undefined, toPosition(position), 0);
         else this.#source.settle();
       },
       pageEnded: () => {
@@ -191,11 +198,13 @@ export class ResponseStream {
     };
   }
 
-  #push(event: SubgraphResult | undefined, position: string | undefined): void {
+  #push(event: SubgraphResult | undefined, position: string | undefined, size: number): void {
     this.#options.backlog.add();
     this.#source.settle();
-    this.#work.push({ receivedAt: performance.now(), event, position, planned: this.#planned });
-    if (this.#work.size < MAX_WAITING || this.#source.isPaused || this.#end) return;
+    this.#waitingBytes += size;
+    this.#work.push({ receivedAt: performance.now(), event, position, planned: this.#planned, size });
+    const isFull = this.#work.size >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES;
+    if (!isFull || this.#source.isPaused || this.#end) return;
     if (!this.#source.pause())
       this.endWith({
         cause: 'overload',
@@ -234,7 +243,8 @@ export class ResponseStream {
 
   /** Requests more of a paused source stream when few events wait. */
   #requestPage(): void {
-    if (!this.#isClosed && !this.#end && this.#work.size <= FEW_WAITING) this.#source.request();
+    if (!this.#isClosed && !this.#end && this.#work.size <= FEW_WAITING && this.#waitingBytes < MAX_WAITING_BYTES / 2)
+      this.#source.request();
   }
 
   #lose(loss: ConnectionLoss, service: string): void {

@@ -53,7 +53,13 @@ function open(options: Partial<SourceStreamOptions> = {}) {
     requests,
     received,
     reached,
-    receiver: () => receivers.at(-1) as SourceReceiver,
+    receiver: () => {
+      const last = receivers.at(-1) as SourceReceiver;
+      const next = (result: Parameters<SourceReceiver['next']>[0]) => {
+        last.next(result, 0);
+      };
+      return { ...last, next };
+    },
     unsubscribed: () => unsubscribed,
     resume: () => requests.at(-1)?.payload.extensions['resume'],
   };

@@ -29,8 +29,8 @@ export interface SourceStreamOptions {
 
 /** Receives the events in order, and nothing after `complete`, `refused` or `lost`. */
 export interface SourceStreamReceiver {
-  /** `position` is that of the event, if the subgraph sends positions. */
-  next(event: SubgraphResult, position: string | undefined): void;
+  /** `position` is that of the event, if the subgraph sends positions; `size` about how many bytes it had. */
+  next(event: SubgraphResult, position: string | undefined, size: number): void;
   /** A page is complete: the stream waits for {@link SourceStream.resume}. */
   pageEnded(): void;
   /** The stream begins here, or got here without an event. A known position is where it continues after a loss. */
@@ -106,8 +106,8 @@ export class SourceStream {
     this.#unsubscribe = this.#upstream.subscribe(
       { identity, requestId, payload: { ...payload, extensions: { resume } } },
       {
-        next: (result) => {
-          if (!this.#isEnded && !this.#isPaused) this.#receive(result);
+        next: (result, size) => {
+          if (!this.#isEnded && !this.#isPaused) this.#receive(result, size);
         },
         complete: () => {
           this.#complete(isPaged);
@@ -122,7 +122,7 @@ export class SourceStream {
     );
   }
 
-  #receive(result: Parameters<SourceReceiver['next']>[0]): void {
+  #receive(result: Parameters<SourceReceiver['next']>[0], size: number): void {
     const sent = result.extensions?.['position'];
     const position = typeof sent === 'string' ? sent : undefined;
     const isKnown = this.#hasPositions && position === this.#position;
@@ -142,7 +142,7 @@ export class SourceStream {
     else {
       this.#reconnection.reset();
       this.#received++;
-      this.#receiver.next(result, position);
+      this.#receiver.next(result, position, size);
     }
   }
 

@@ -94,7 +94,7 @@ export class SubgraphSocket {
     socket.on('message', (data: Buffer) => {
       this.#isAlive = true;
       try {
-        this.#receive(parseMessage(data.toString()));
+        this.#receive(parseMessage(data.toString()), data.length);
       } catch (error) {
         this.#failure = error as Error;
         closeSocket(socket, CloseCode.BadResponse, 'Bad response');
@@ -113,13 +113,13 @@ export class SubgraphSocket {
     });
   }
 
-  #receive(message: Message): void {
+  #receive(message: Message, size: number): void {
     switch (message.type) {
       case MessageType.ConnectionAck:
         this.#acknowledge();
         return;
       case MessageType.Next:
-        this.#receivers.get(message.id)?.next(message.payload as Parameters<SourceReceiver['next']>[0]);
+        this.#receivers.get(message.id)?.next(message.payload as Parameters<SourceReceiver['next']>[0], size);
         return;
       case MessageType.Error:
         this.#remove(message.id)?.refused(message.payload);

@@ -123,7 +123,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     if (event === 'complete') this.#complete();
     else if (event === undefined || RESULT_EVENTS.has(event)) {
       const result = parseObject(data);
-      if (result) this.#receiver.next(result);
+      if (result) this.#receiver.next(result, data.length);
       else this.#lose('The subgraph sent an event that is no result');
     }
   }

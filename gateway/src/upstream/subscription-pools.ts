@@ -42,9 +42,9 @@ export function watchEvents(subscriptions: SubscriptionUpstream, noteChange: () 
     subscribe: (request, receiver) =>
       subscriptions.subscribe(request, {
         ...receiver,
-        next(result) {
+        next(result, size) {
           noteChange();
-          receiver.next(result);
+          receiver.next(result, size);
         },
       }),
   };

@@ -35,7 +35,8 @@ export interface SubscribePayload {
 
 /** Receives the source stream of one subscription in order. After one of the last three nothing follows. */
 export interface SourceReceiver {
-  next(result: SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }): void;
+  /** `size` is about how many bytes the result had as text. */
+  next(result: SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }, size: number): void;
   refused(errors: readonly SubgraphError[]): void;
   complete(): void;
   /** The connection was lost, or could not be opened. */

@@ -148,6 +148,6 @@ function readReports({ headers }: IncomingMessage, { caller, isOpen }: { caller:
 }
 
 /** A HEAD is handled like a GET, without the body (RFC 9110 §9.3.2). */
-export function isGet({ method }: IncomingMessage): boolean {
+export function isGet({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD';
 }

@@ -10,7 +10,7 @@ import { RequestRecord } from '../../observability/request-record.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import type { Compression } from './compression.ts';
 import { type RefusalFormat, sendRefusal } from './refusal.ts';
-import { type Head, sendBytes, sendText } from './send.ts';
+import { type Head, sendBytes, sendNotModified, sendText } from './send.ts';
 
 export interface ExchangeOptions {
   /** The path of GraphQL requests. */
@@ -79,6 +79,12 @@ export class HttpExchange {
 
   sendText(status: number, head: Head, text: string): void {
     sendText(this, { status, head, text });
+    this.end();
+  }
+
+  /** Sends 304 with what is new of the head (RFC 9110 §15.4.5). */
+  sendNotModified(head: Head): void {
+    sendNotModified(this, head);
     this.end();
   }
 

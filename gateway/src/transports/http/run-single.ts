@@ -3,6 +3,7 @@ import type { OperationResult } from '../../request/operation.ts';
 import type { StreamFormat } from '../delivery/stream-format.ts';
 import type { StreamedOperation } from '../delivery/streamed-operation.ts';
 import { type AdmittedRequest, type HttpOperation, abandon, runOperation } from './admitted-request.ts';
+import { isCurrent, toEntityTag } from './entity-tag.ts';
 import { type IncrementalChoice, type MediaType, chooseIncrementalFormat, chooseStreamFormat } from './negotiation.ts';
 import { toHead } from './result-head.ts';
 
@@ -49,10 +50,22 @@ export function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pic
           delivery.subscriber.sendResult(result);
           return;
         case 'body':
-          exchange.sendResult(delivery.status, toHead(admitted, delivery.contentType, result), result);
+          sendBody(admitted, delivery, result);
       }
     });
   });
+}
+
+/** Sends a result, or 304 when the client has it already. */
+function sendBody(admitted: AdmittedRequest, { status, contentType }: Extract<Delivery, { kind: 'body' }>, result: OperationResult): void {
+  const { exchange } = admitted;
+  const head = toHead(admitted, contentType, result);
+  const etag = toEntityTag(exchange.request, head, result);
+  if (etag === undefined) exchange.sendResult(status, head, result);
+  else if (isCurrent(exchange.request, etag)) {
+    result.release?.();
+    exchange.sendNotModified({ ...head, etag });
+  } else exchange.sendResult(status, { ...head, etag }, result);
 }
 
 /** Room for open responses is required before the operation is executed: a mutation that was executed must not fail for it. */

@@ -96,9 +96,16 @@ export function sendText(exchange: Exchange, { status, head, text }: { status: n
   else response.end(bytes);
 }
 
+/** Sends 304, which has no body. */
+export function sendNotModified(exchange: Exchange, whole: Head): void {
+  const head = Object.fromEntries(Object.entries(whole).filter(([name]) => name !== 'content-type'));
+  writeHead(exchange, { status: 304, head, length: undefined });
+  exchange.response.end();
+}
+
 function writeHead(
   { request, response, requestId }: Exchange,
-  { status, head, length }: { status: number; head: Head; length: number },
+  { status, head, length }: { status: number; head: Head; length: number | undefined },
 ): void {
   const headers: (string | string[])[] = [
     'x-request-id',
@@ -111,6 +118,6 @@ function writeHead(
   for (const name in head) if (name !== 'cache-control' && name !== 'vary') headers.push(name, head[name] as string | string[]);
   // The rest of the files is not read.
   if (isStreamed(request) && !request.complete && head['connection'] === undefined) headers.push('connection', 'close');
-  headers.push('content-length', String(length));
+  if (length !== undefined) headers.push('content-length', String(length));
   response.writeHead(status, headers);
 }

@@ -66,7 +66,7 @@ export class CallbackRegistry {
     const message = readCallbackMessage(text, open.identity);
     if (!message) return 400;
     open.silence.refresh();
-    if (message.action === 'next') open.receiver.next(message.payload);
+    if (message.action === 'next') open.receiver.next(message.payload, text.length);
     if (message.action !== 'complete') return 204;
     this.close(id);
     if (message.errors.length > 0) open.receiver.refused(message.errors);
