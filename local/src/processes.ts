@@ -169,7 +169,7 @@ function toUsersEnv(config: Config, keys: PlanOptions['keys']): Record<string, s
   };
 }
 
-/** Returns a text without what it may end with. */
+/** Returns `text` without `end`, if it ends with that. */
 function withoutEnd(text: string, end: string): string {
   return text.endsWith(end) ? text.slice(0, -end.length) : text;
 }

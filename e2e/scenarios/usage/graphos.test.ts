@@ -212,7 +212,7 @@ describe('usage.graphos', () => {
     expect(readRequests(received(true)).every(({ key }) => key.startsWith('# Work'))).toBe(true);
   });
 
-  it('tells results of the response cache apart', async () => {
+  it('counts results of the response cache separately', async () => {
     const sdl = 'type Query { news: String @cacheControl(maxAge: 60) }';
     const directive =
       'directive @cacheControl(maxAge: Int) on FIELD_DEFINITION extend schema @link(url: "https://example.com/cc/v1.0", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl") ';

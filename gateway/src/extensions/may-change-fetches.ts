@@ -1,4 +1,4 @@
-/** Tells whether what subgraphs return may depend on an extension. No I/O. */
+/** Decides whether what subgraphs return may depend on an extension. No I/O. */
 import type { RequestContext } from '../request/context.ts';
 import type { Hooks } from './compile-hooks.ts';
 

@@ -20,7 +20,7 @@ export interface OperationUsage {
   readonly schema?: UsedSchema | undefined;
 }
 
-/** The schema of an operation, as GraphOS tells schemas apart. */
+/** The schema of an operation, by which GraphOS identifies it. */
 export interface UsedSchema {
   /** The SHA-256 of the supergraph, in hexadecimal. */
   readonly id: string;

@@ -20,7 +20,7 @@ export interface Primary {
   readonly expose: (registries: readonly Registry[]) => void;
   /** Returns the metrics of all workers as text. Rejects when the primary does not reply in time. */
   readonly readMetrics: () => Promise<string>;
-  /** Tells it which configuration files this worker has applied: a worker that is started later applies them too. */
+  /** Sends it the configuration files that this worker has applied: a worker that is started later applies them too. */
   readonly reportApplied: (files: AcceptedFiles) => void;
   /** Opens the planner of a supergraph that all workers share. */
   readonly startPlanner: StartPlanner;

@@ -1,4 +1,4 @@
-/** The request bodies that a route accepts, as OPTIONS and 415 tell clients (RFC 5789 §2.2, RFC 9110 §15.5.16). No I/O. */
+/** The request bodies that a route accepts, which OPTIONS and 415 name (RFC 5789 §2.2, RFC 9110 §15.5.16). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fault } from '@trestle/schema/errors';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
@@ -13,7 +13,7 @@ export function toAcceptHeaders(compiled: CompiledRoute): ResponseHeaders {
   return name === undefined || !compiled.hasBody ? {} : { [name]: toTypes(compiled) };
 }
 
-/** Returns what an UNSUPPORTED_MEDIA_TYPE tells of the route that refuses a request: media types, and the coding when the request has another one. */
+/** Returns the headers of an UNSUPPORTED_MEDIA_TYPE: the media types of the route, and the accepted coding when the request has another one. */
 export function toRefusedBodyHeaders(error: unknown, compiled: CompiledRoute, sent: IncomingHttpHeaders): ResponseHeaders {
   if (!(error instanceof Fault) || error.code !== 'UNSUPPORTED_MEDIA_TYPE') return {};
   const { 'content-encoding': coding = 'identity' } = sent;

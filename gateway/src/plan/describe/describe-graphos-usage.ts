@@ -1,6 +1,6 @@
 /**
  * Describes an operation for reports to GraphOS, once when it is prepared. The signature and the fields are those of Apollo Server, because GraphOS
- * tells operations apart by their signatures.
+ * identifies operations by their signatures.
  */
 import { createHash } from 'node:crypto';
 import { calculateReferencedFieldsByType, usageReportingSignature } from '@apollo/utils.usagereporting';
