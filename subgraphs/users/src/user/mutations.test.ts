@@ -59,7 +59,7 @@ describe('replaceUser beside another change of the account', () => {
 
   it('makes each of several changes at once, without a precondition', async () => {
     const user = await system.createUser();
-    const names = ['Ada', 'Grace', 'Edith'];
+    const names = Array.from({ length: 20 }, (_, i) => `Ada ${String(i)}`);
     await Promise.all(names.map((name) => replaceUser({ id: user.id, input: { email: user.email, name } }, createContext(user.id))));
     expect((await read(user))?.version).toBe(1 + names.length);
   });

@@ -93,8 +93,8 @@ interface ChangeRequest {
   readonly expectedVersions: ExpectedVersions;
 }
 
-/** How often a change is decided again, because another request has changed the account since it was read. */
-const MAX_RETRIES = 3;
+/** How often a change is decided again, because another request has changed the account since it was read: of as many at once each succeeds. */
+const MAX_RETRIES = 30;
 
 /**
  * Decides whether the caller may make a change, and makes it. When another request is first, a request without a precondition is decided again, by
