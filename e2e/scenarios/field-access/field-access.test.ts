@@ -90,7 +90,7 @@ describe.each(['trestle', 'apollo'])('the engine %s', (engine) => {
     expect((await ask('{ harbours { name depth } }', PERSON)).data).toEqual({ harbours: [{ name: 'Hamburg', depth: 12.5 }] });
   });
 
-  it('refuses a text that has the form of a cache key of what another caller executed', async () => {
+  it('refuses a document that has the form of the cache key of what another caller executed', async () => {
     const query = '{ log depths: harbours { depth } }';
     expect((await ask(query, PERSON)).status).toBe(200);
     federation.received.splice(0);

@@ -120,7 +120,7 @@ describe('a page of a reader', () => {
 
 describe('the migration of the indexes', () => {
   it('gives them to the days that exist, and to the next ones', async () => {
-    const old = await createOldTestDatabase({ subgraph: 'users', adminUrl, before: '20261222000000_journal_readers' });
+    const old = await createOldTestDatabase({ subgraph: 'users', adminUrl, before: '20261222000003_journal_readers' });
     const upgraded = new pg.Client({ connectionString: old.url });
     try {
       await upgraded.connect();
