@@ -86,6 +86,11 @@ describe('the orders of an account', () => {
     expect((await ask('hasOrders', owner)).data).toEqual({ _entities: [{ hasOrders: true }] });
   });
 
+  it('are not hinted at for a credential without the scope orders:read', async () => {
+    const limited = { ...owner, scopes: new Set(['users:read'] as const) };
+    expect((await ask('hasOrders', limited)).data).toEqual({ _entities: [{ hasOrders: null }] });
+  });
+
   it('are at most the newest 100 as a plain list', async () => {
     const { id: productId } = await orders.createProduct();
     const ids = await orders.createOrders(

@@ -32,7 +32,7 @@ A setting whose value is empty is left out; what is set is not taken from the Se
 {{- $_ := set $shared "REVOCATIONS_URL" (printf "%s/revocations" $users) -}}
 {{- end -}}
 {{- $set := dict -}}
-{{- range $name, $value := mergeOverwrite $shared .env $root.Values.env .values.env -}}
+{{- range $name, $value := mergeOverwrite $shared (default dict .env) (default dict $root.Values.env) (default dict .values.env) -}}
 {{- with include "trestle.text" $value -}}
 {{- $_ := set $set $name . -}}
 {{- end -}}

@@ -19,6 +19,7 @@ export const userResolvers: Resolvers = {
       if (!sees(context, id)) throw fail('NOT_FOUND', `The orders of account ${id} do not exist.`);
       return context.loaders.ordersOf(args).load(id);
     },
-    hasOrders: async ({ id }, _, context) => (sees(context, id) ? (await context.loaders.orderTotals({}).load(id)) > 0 : null),
+    hasOrders: async ({ id }, _, context) =>
+      sees(context, id) && context.caller?.scopes.has('orders:read') ? (await context.loaders.orderTotals({}).load(id)) > 0 : null,
   },
 };

@@ -208,7 +208,8 @@ describe('a sweep', () => {
 describe('a rotation', () => {
   const rotate = ({ user, key }: Awaited<ReturnType<typeof make>>, overlapMs = 2 * HOUR_MS, expectedVersions?: number[]) => {
     const secret = hashed();
-    const rotation: Rotation = { id: key.id, successor: { ...newKey(user.id), ...secret }, overlapMs, expectedVersions };
+    const successor = { ...newKey(user.id), name: key.name, isAllowedInUrl: key.isAllowedInUrl, ...secret };
+    const rotation: Rotation = { id: key.id, successor, overlapMs, expectedVersions };
     return transact(({ apiKeys }) => apiKeys.rotate(rotation)).then((created) => ({ created, hash: secret.hash }));
   };
 
@@ -221,6 +222,12 @@ describe('a rotation', () => {
     now = new Date(now.getTime() + 2 * HOUR_MS);
     expect([await use(made.hash), await use(hash)].map((used) => used?.id)).toEqual([undefined, created.id]);
     expect(await eventsOf(made.user.id)).toEqual([]);
+  });
+
+  it('keeps the name and the permission for URLs of the old key, also when they changed after the rotation was requested', async () => {
+    const made = await make({ isAllowedInUrl: true });
+    await stores.apiKeys.update(made.key.id, { name: 'Renamed', isAllowedInUrl: false }, { expectedVersions: undefined });
+    expect((await rotate(made)).created).toMatchObject({ name: 'Renamed', isAllowedInUrl: false });
   });
 
   it('never prolongs the life of the old key', async () => {

@@ -108,12 +108,13 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
       const now = clock();
       await makeRoom(prisma, { userId: successor.userId, now });
       const successorId = createId('key');
-      if (!(await retire(prisma, { ...rotation, successorId, now }))) {
+      const current = await retire(prisma, { ...rotation, successorId, now });
+      if (!current) {
         const rule = { where: {}, otherwise: `API key ${id} was replaced or has expired.` };
         throw await explainMiss(resource, id, { expectedVersions: rotation.expectedVersions, rule });
       }
       if (overlapMs === 0) await remove(prisma, { id });
-      return insert(prisma, { ...successor, id: successorId, now });
+      return insert(prisma, { ...successor, ...current, id: successorId, now });
     },
 
     /**
@@ -201,17 +202,21 @@ async function insert(prisma: UserClient, key: NewApiKey & HashedKey & { readonl
   return created as ApiKey;
 }
 
-/** Lets a key expire after the overlap, unless it expires earlier. Returns whether the key was there and had no successor. */
+/**
+ * Lets a key expire after the overlap, unless it expires earlier. Returns what its successor has in common with it, as of now: a change
+ * may have been committed since the key was read. Undefined for a key that is gone or was replaced.
+ */
 async function retire(
   prisma: UserClient,
   { id, overlapMs, expectedVersions, successorId, now }: Rotation & { readonly successorId: string; readonly now: Date },
-): Promise<boolean> {
+): Promise<Pick<ApiKey, 'name' | 'isAllowedInUrl'> | undefined> {
   const end = new Date(now.getTime() + overlapMs);
-  const changed = await prisma.$executeRaw`
+  const [changed] = await prisma.$queryRaw<Pick<ApiKey, 'name' | 'isAllowedInUrl'>[]>`
     UPDATE "api_keys" SET "successorId" = ${successorId}, "expiresAt" = least("expiresAt", ${end}::timestamptz),
       "updatedAt" = ${now}::timestamptz, "version" = "version" + 1
-    WHERE "id" = ${id} AND "successorId" IS NULL AND ("expiresAt" IS NULL OR "expiresAt" > ${now}::timestamptz) ${whereVersion(expectedVersions)}`;
-  return changed === 1;
+    WHERE "id" = ${id} AND "successorId" IS NULL AND ("expiresAt" IS NULL OR "expiresAt" > ${now}::timestamptz) ${whereVersion(expectedVersions)}
+    RETURNING "name", "isAllowedInUrl"`;
+  return changed;
 }
 
 interface Removal {
