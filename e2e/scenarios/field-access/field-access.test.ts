@@ -1,67 +1,19 @@
 /** `@authenticated`, `@requiresScopes` and `@policy` in both engines: real subgraphs, real tokens, what each caller gets and what is fetched. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { until } from '../../stack/client.ts';
 import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
+import { type AccessSettings, PERSON, subgraphs, tokenOf, writeAccessSettings } from './harbours.ts';
 
-const HARBOUR = { __typename: 'Harbour', code: 'HAM', name: 'Hamburg', depth: 12.5, keeper: { name: 'Ada' }, crane: 'idle' };
-const YARD = { __typename: 'Yard', name: 'Yard', workers: 7 };
-const BERTH = { berths: () => 4, fee: () => 100, __resolveReference: (key: object) => key };
-
-async function* twoTicks() {
-  await Promise.resolve();
-  yield { ticked: HARBOUR };
-  yield { ticked: HARBOUR };
-}
-
-/** `places` owns harbours, `berths` extends them. */
-const subgraphs = {
-  places: {
-    sdl: `type Query { harbours: [Harbour!]  harbour: Harbour! @authenticated  sites: [Site!]  log: [String!] @policy(policies: [["keepers", "staff"], ["inspectors"]]) }
-      type Mutation { rename(name: String!): Harbour  close: Boolean @requiresScopes(scopes: [["posts:write"]]) }
-      type Subscription { ticked: Harbour  closed: Harbour @authenticated }
-      type Harbour implements Place @key(fields: "code") { code: ID!  name: String!  depth: Depth  keeper: Keeper
-        crane: String @requiresScopes(scopes: [["cranes:operate"]]) }
-      type Yard implements Place { name: String!  workers: Int @requiresScopes(scopes: [["orders:read"]]) }
-      type Keeper @requiresScopes(scopes: [["users:read", "messages:read"], ["account:manage"]]) { name: String! }
-      interface Place { name: String! }
-      union Site = Harbour | Yard
-      scalar Depth @authenticated`,
-    resolvers: {
-      Query: { harbours: () => [HARBOUR], harbour: () => HARBOUR, sites: () => [HARBOUR, YARD], log: () => ['open'] },
-      Mutation: { rename: () => HARBOUR, close: () => true },
-      Subscription: { ticked: { subscribe: twoTicks }, closed: { subscribe: twoTicks } },
-      Harbour: { __resolveReference: () => HARBOUR },
-      Site: { __resolveType: ({ __typename }: { __typename: string }) => __typename },
-    },
-  },
-  berths: {
-    sdl: `type Harbour @key(fields: "code") { code: ID!  berths: Int!  fee(ship: String): Int @requiresScopes(scopes: [["payments:read"]]) }`,
-    resolvers: { Harbour: BERTH },
-  },
-};
-
-const { privateKeyPem, publicKeyPem } = generateTokenKeys();
-const issuer = createTokenIssuer({ privateKeyPem });
-const account = { id: 'usr_1', tokenGeneration: 0, plan: 'free', requestsPerMinute: null, sessionId: 'ses_1' } as const;
-const tokenOf = (scopes: readonly string[], role: 'USER' | 'ADMIN' = 'USER') =>
-  issuer.issue({ ...account, role, scopes: new Set(scopes) }).token;
-const PERSON = tokenOf([]);
-
-let home: string;
+let settings: AccessSettings;
 let env: Record<string, string>;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'trestle-access-'));
-  const [keyFile, policies] = [join(home, 'key.pem'), join(home, 'policies.json')];
-  await writeFile(keyFile, publicKeyPem);
-  await writeFile(policies, JSON.stringify({ keepers: [{ role: 'ADMIN' }, { scopes: ['posts:read'] }], staff: [{}] }));
-  env = { TOKEN_PUBLIC_KEY_FILE: keyFile, POLICIES_FILE: policies };
+  settings = await writeAccessSettings();
+  env = settings.env;
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
+afterAll(() => settings.remove());
 
 describe.each(['trestle', 'apollo'])('the engine %s', (engine) => {
   let federation: Federation;
@@ -278,7 +230,7 @@ describe('a supergraph that cannot be enforced', () => {
     ],
   ])('is refused: %s', async (_, changed, reason) => {
     expect(changed).not.toBe(sdl);
-    const file = join(home, 'changed.graphql');
+    const file = join(settings.home, 'changed.graphql');
     await writeFile(file, changed);
     const started = startGateway(['--supergraph', file, '--port', '0'], env);
     await expect(started).rejects.toThrow(reason);

@@ -1,7 +1,8 @@
-/** A field that is left out of a plan because the caller does not meet its rules, and the error for it (contract §3, §5). */
+/** A field that the caller may not read, because its rules are not met, and the error for it (contract §3, §5). */
 import type { Caller } from '@trestle/identity';
+import type { RefusalReason } from '@trestle/identity/challenge';
 import { insufficientScope, nearestAlternative } from '@trestle/identity/required-scopes';
-import { type Fault, fail } from '@trestle/schema/errors';
+import { type ErrorCode, Fault, fail } from '@trestle/schema/errors';
 import type { AccessRule } from './access-rule.ts';
 
 /** A field of an operation that is not resolved for this caller. */
@@ -25,7 +26,12 @@ export interface DenialCondition {
 export interface DenialError {
   readonly message: string;
   readonly path: readonly string[];
-  readonly extensions: Record<string, unknown>;
+  readonly extensions: {
+    readonly code: ErrorCode;
+    readonly coordinate: string;
+    readonly reason?: RefusalReason;
+    readonly requiredScopes?: readonly string[];
+  };
 }
 
 const NONE: readonly DenialError[] = [];
@@ -44,6 +50,29 @@ export function toDenialErrors(
     const { path, coordinate } = denial;
     return { message, path, extensions: { code, coordinate, ...(requiredScopes && { reason: 'insufficient_scope', requiredScopes }) } };
   });
+}
+
+/** What happens to an operation with denied fields: they are removed, or the whole operation is refused. */
+export const DENIED_FIELD_MODES = ['remove', 'refuse'] as const;
+export type DeniedFieldMode = (typeof DENIED_FIELD_MODES)[number];
+
+/** The fault of an operation that is refused because of its denied fields. */
+export class DeniedOperation extends Fault {
+  /** The error of each field. */
+  readonly errors: readonly DenialError[];
+
+  constructor(errors: readonly DenialError[], caller: Caller | null) {
+    const wanted = [...new Set(errors.flatMap(({ extensions: { requiredScopes = [] } }) => requiredScopes))];
+    const message = 'The caller may not read all fields of the operation.';
+    super(caller ? 'FORBIDDEN' : 'UNAUTHORIZED', message, wanted.length > 0 ? { requiredScopes: wanted } : {});
+    this.errors = errors;
+  }
+}
+
+/** Throws DeniedOperation, with UNAUTHORIZED or FORBIDDEN, when these variables select a denied field. `conditions` are the variables with defaults. */
+export function refuseDenied(denials: readonly Denial[], conditions: Readonly<Record<string, unknown>>, caller: Caller | null): void {
+  const errors = toDenialErrors(denials, conditions, caller);
+  if (errors.length > 0) throw new DeniedOperation(errors, caller);
 }
 
 /** Returns the fault of a denied field: UNAUTHORIZED for an anonymous caller, FORBIDDEN for one that lacks a scope or a policy. */

@@ -169,6 +169,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON). The file is watched.', {
     otherwise: 'no policy holds',
   }),
+  DENIED_FIELDS: atOnce(
+    'authorization.deniedFields',
+    'What happens to an operation with fields that its caller may not read: they are removed, or the operation is refused.',
+  ),
   RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
     'rateLimits.anonymousPerMinute',
     'Requests of an address without a credential. With authentication off, there is a limit only if this is set.',

@@ -38,7 +38,7 @@ describe('the settings of a configuration file', () => {
 });
 
 describe('the pages for operators of other gateways', () => {
-  it.each(['from-apollo-router.md', 'from-hive-gateway.md'])('name settings that exist (%s)', async (page) => {
+  it.each(['from-apollo-router.md', 'from-hive-gateway.md', 'from-cosmo-router.md'])('name settings that exist (%s)', async (page) => {
     const text = await readFile(new URL(`../../../docs/gateway/${page}`, import.meta.url), 'utf8');
     const cells = text.split('\n').flatMap((line) => line.split('|')[2] ?? []);
     const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)/g)].map(([, name]) => name));

@@ -14,6 +14,7 @@ const NAMES = [
     'authentication.router',
   ],
   ...['authorization.require_authentication', 'headers.all', 'limits.router', 'cors', 'traffic_shaping'],
+  ...['listen_addr', 'execution_config', 'rate_limit', 'security', 'telemetry.tracing', 'overrides', 'playground', 'modules', 'graph'],
   ...['graphqlEndpoint', 'propagateHeaders', 'jwt', 'port', 'upstreamTimeout', 'rateLimiting', 'maskedErrors'],
 ];
 const tree = createSettingTree();

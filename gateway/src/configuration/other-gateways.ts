@@ -1,5 +1,5 @@
 /**
- * Names of other gateways' configuration files, for users who bring one along (docs/gateway/from-apollo-router.md, docs/gateway/from-hive-gateway.md).
+ * Names of other gateways' configuration files, for users who bring one along (docs/gateway/from-*.md).
  * Several gateways have some of them. No I/O.
  */
 
@@ -16,7 +16,7 @@ const PROBES = 'the settings here are `server.livenessPath` and `server.readines
 const ROUTER: readonly (readonly [string, string])[] = [
   ['apq', 'automatic persisted queries are always on'],
   ['authentication.router', are('authentication.trustedIssuersFile', 'authentication.tokenSources')],
-  ['authorization.directives', ALWAYS],
+  ['authorization.directives', is('authorization.deniedFields')],
   ['authorization.require_authentication', is('authentication.required')],
   ['connectors', NOT_BUILT_IN],
   ['coprocessor', is('extensions.coprocessor')],
@@ -105,7 +105,55 @@ const HIVE: readonly (readonly [string, string])[] = [
   ['webhooks', NOT_BUILT_IN],
 ];
 
-const NAMES: ReadonlyMap<string, string> = new Map([...ROUTER, ...HIVE]);
+const COSMO: readonly (readonly [string, string])[] = [
+  ['access_logs', areIn('log')],
+  ['apollo_compatibility_flags', 'results and errors follow the specification'],
+  ['authentication.jwt', are('authentication.trustedIssuersFile', 'authentication.tokenSources')],
+  ['authentication.providers', is('authentication.trustedIssuersFile')],
+  ['authorization.reject_operation_if_unauthorized', is('authorization.deniedFields')],
+  ['automatic_persisted_queries', 'automatic persisted queries are always on'],
+  ['cache_control_policy', is('headers.response')],
+  ['cache_warmup', is('supergraph.warmUp.operations')],
+  ['cdn', is('supergraph.url')],
+  ['compliance', 'logs have truncated addresses of clients only'],
+  ['connect_rpc', NOT_BUILT_IN],
+  ['controlplane_url', NOT_BUILT_IN],
+  ['events', NOT_BUILT_IN],
+  ['execution_config', is('supergraph.file')],
+  ['file_upload', is('limits.maxUploadBytes')],
+  ['grace_period', are('server.requestDrainMs', 'server.subscriptionDrainMs')],
+  ['graph', areIn('supergraph')],
+  ['graphql_metrics', is('usage.reports')],
+  ['graphql_path', is('server.path')],
+  ['health_check_path', PROBES],
+  ['introspection', is('limits.introspection')],
+  ['introspection_enabled', is('limits.introspection')],
+  ['json_log', is('log.format')],
+  ['listen_addr', are('server.host', 'server.port')],
+  ['liveness_check_path', PROBES],
+  ['log_level', is('log.level')],
+  ['modules', are('extensions.file', 'extensions.coprocessor.url')],
+  ['override_routing_url', is('subgraphs.<name>.url')],
+  ['overrides', areIn('subgraphs.<name>')],
+  ['persisted_operations', areIn('documents')],
+  ['playground', is('server.graphiql')],
+  ['playground_enabled', is('server.graphiql')],
+  ['poll_interval', is('supergraph.pollIntervalMs')],
+  ['rate_limit', areIn('rateLimits')],
+  ['readiness_check_path', PROBES],
+  ['router_registration', NOT_BUILT_IN],
+  ['security', areIn('limits', 'documents')],
+  ['shutdown_delay', is('server.drainDelayMs')],
+  ['storage_providers', is('supergraph.url')],
+  ['subgraph_error_propagation', are('errors.show', 'subgraphs.<name>.errors')],
+  ['telemetry.attributes', is('telemetry.requestHeaders')],
+  ['telemetry.resource_attributes', is('telemetry.resourceAttributes')],
+  ['telemetry.service_name', is('telemetry.serviceName')],
+  ['telemetry.tracing', areIn('telemetry', 'telemetry.traces')],
+  ['websocket', areIn('subscriptions')],
+];
+
+const NAMES: ReadonlyMap<string, string> = new Map([...ROUTER, ...HIVE, ...COSMO]);
 
 /** Returns what stands here for a path in another gateway's file, as the end of a sentence; undefined for other paths. */
 export function findOtherGateway(path: string): string | undefined {

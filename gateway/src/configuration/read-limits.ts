@@ -10,6 +10,7 @@ interface LimitValues {
   readonly MAX_INPUT_DEPTH: number;
   readonly INTROSPECTION: boolean;
   readonly MUTATIONS: boolean;
+  readonly DENIED_FIELDS: Limits['deniedFields'];
   readonly MAX_TOKENS: number;
   readonly MAX_COST: number;
   readonly COST_MODE: Limits['costMode'];
@@ -28,6 +29,7 @@ export function toLimits(values: LimitValues): Limits {
     maxInputDepth: values.MAX_INPUT_DEPTH,
     hasIntrospection: values.INTROSPECTION,
     hasMutations: values.MUTATIONS,
+    deniedFields: values.DENIED_FIELDS,
     maxTokens: values.MAX_TOKENS,
     maxCost: values.MAX_COST,
     costMode: values.COST_MODE,

@@ -7,6 +7,7 @@ import { edgeSettings } from '@trestle/service/edge/edge-settings';
 import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';
+import { DENIED_FIELD_MODES } from '../access/denial.ts';
 import { readPolicies } from '../access/policies.ts';
 import { CACHE_STORES } from '../cache/create-cache.ts';
 import { readSubscriptions } from '../cache/events/read-subscriptions.ts';
@@ -154,6 +155,7 @@ export const settings = {
   FORWARD_MUTATION_HEADERS: headerNames(),
   FORWARD_RESPONSE_HEADERS: headerNames(),
   POLICIES_FILE: setting.parsedFile(readPolicies).optional(),
+  DENIED_FIELDS: setting.choice(...DENIED_FIELD_MODES).default(DEFAULT_LIMITS.deniedFields),
   SIGN_IN_FIELDS: setting.list().default(['login', 'completeLogin', 'refreshSession']),
   MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
   MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),

@@ -5,7 +5,7 @@
 import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
-import { formatFault } from '../errors/format-fault.ts';
+import { formatRefusal } from '../errors/refusal-result.ts';
 import type { AccessRules } from '../plan/supergraph/access-directives.ts';
 import { createFindCacheRule } from '../plan/caching/cache-control.ts';
 import { generateCost } from '../plan/cost/cost.ts';
@@ -14,7 +14,6 @@ import { toPreparedError } from '../plan/planner.ts';
 import { createFindProtection } from '../plan/operation/protection.ts';
 import { createFindSliced } from '../plan/cost/slicing.ts';
 import { InvalidDocument, type ReadOperation, createOperationReader } from '../plan/operation/read-operation.ts';
-import { LocatedFault } from '../program/located-fault.ts';
 import { type CacheRule, toPlannedPolicy } from '../program/cache-rule.ts';
 import { compileCost } from '../program/operation.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
@@ -27,6 +26,8 @@ import { documentKey, keep } from './keep-documents.ts';
 export interface CheckedOperation {
   readonly kind: CheckableOperation['kind'];
   readonly name: string | undefined;
+  /** The variables with the operation's defaults. */
+  readonly conditions: Readonly<Record<string, unknown>>;
   /** The estimated cost. */
   readonly cost: number;
   /** How long its result may be cached by `@cacheControl`. */
@@ -77,7 +78,7 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
     const { cost, conditions } = checkOperation(operation, request, { limits, costs });
     if (kind === 'subscription')
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
-    return { kind, name, cost, caching: toPlannedPolicy(operation.caching, conditions) };
+    return { kind, name, conditions, cost, caching: toPlannedPolicy(operation.caching, conditions) };
   };
 }
 
@@ -103,9 +104,8 @@ export function toRefusal(error: unknown, requestId: string): Refusal {
     return { errors: errors as GraphQLFormattedError[], status: undefined, challenge: undefined };
   }
   const fault = toFault(error);
-  const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
   return {
-    errors: [formatFault(fault, requestId, locations)],
+    errors: formatRefusal(fault, requestId),
     status: fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status,
     challenge: toChallenge(fault),
   };

@@ -7,6 +7,7 @@ import type { Log } from '@trestle/log';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, print } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { AccessOf } from '../access/callers.ts';
+import { refuseDenied } from '../access/denial.ts';
 import { type SubgraphErrors, formatError, isServerError } from '../errors/format-error.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
@@ -101,7 +102,7 @@ interface Stages {
 /** Checks operations, counts their cost, and executes them. */
 function createExecute(
   server: ApolloServer<RequestContext>,
-  { stages, log, accessOf }: Pick<ApolloEngineOptions, 'log' | 'accessOf'> & { readonly stages: () => Stages },
+  { stages, log, limits, accessOf }: Pick<ApolloEngineOptions, 'log' | 'limits' | 'accessOf'> & { readonly stages: () => Stages },
 ): Engine['execute'] {
   const refuse = (error: unknown, { requestId, done, outcome = 'refused' }: Ended) => {
     const { errors, ...facts } = toRefusal(error, requestId);
@@ -112,8 +113,11 @@ function createExecute(
     const { requestId, quota, caller } = request.context;
     const { access, check } = stages();
     let checked: CheckedOperation;
+    let filtered: FilteredDocument | undefined;
     try {
       checked = check(request);
+      filtered = access.filter(request, accessOf(caller));
+      if (filtered && limits.deniedFields === 'refuse') refuseDenied(filtered.denials, checked.conditions, caller);
     } catch (error) {
       refuse(error, { requestId, done });
       return;
@@ -121,7 +125,6 @@ function createExecute(
     quota.take(toUnits(checked.cost), (fault) => {
       try {
         if (fault) throw fault;
-        const filtered = access.filter(request, accessOf(caller));
         executeFiltered(server, { request, checked }, filtered).then(done, (error: unknown) => {
           refuse(error, { requestId, done, outcome: 'failed' });
         });

@@ -1,4 +1,5 @@
-/** What is checked of a planned operation before it is executed: the limits that depend on variables, and files. */
+/** What is checked of a planned operation before it is executed: denied fields, the limits that depend on variables, and files. */
+import { refuseDenied } from '../access/denial.ts';
 import { checkFiles } from '../execute/check-files.ts';
 import { addAliases } from '../execute/variables.ts';
 import { toPlannedPolicy } from '../program/cache-rule.ts';
@@ -19,11 +20,15 @@ export interface CheckedOperation {
   readonly caching: CachePolicy | undefined;
 }
 
-/** Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
+/**
+ * Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR, and where operations with
+ * denied fields are refused UNAUTHORIZED or FORBIDDEN.
+ */
 export function checkPlanned(operation: Operation, request: OperationRequest, parts: CheckParts): CheckedOperation {
   const { program, compiled } = operation;
   const { kind, name, location, sliced, variables: declared } = program;
   const { conditions, cost } = checkOperation({ kind, name, location, sliced, variables: declared, cost: compiled.cost }, request, parts);
+  if (parts.limits.deniedFields === 'refuse') refuseDenied(program.denials, conditions, request.context.caller);
   const variables = addAliases(declared, request.variables);
   if (request.context.upload) checkFiles(program, variables);
   return { operation, variables, conditions, cost, caching: toPlannedPolicy(program.caching, conditions) };

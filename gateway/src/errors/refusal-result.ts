@@ -2,17 +2,25 @@
 import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
+import { DeniedOperation } from '../access/denial.ts';
 import type { OperationResult, Outcome } from '../request/operation.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import { formatFault } from './format-fault.ts';
 
-/** Returns the result with the fault as its only error. */
+/** Returns the result with the errors of the fault. */
 export function toRefusalResult(fault: Fault, requestId: string): OperationResult {
-  const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
-  const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
+  const bytes = Buffer.from(JSON.stringify({ errors: formatRefusal(fault, requestId) }));
   // The media type decides the status of an operation that is not valid (GraphQL over HTTP, "Status Codes").
   const status = fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status;
   return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault), retryAfterSeconds: fault.retryAfterSeconds });
+}
+
+/** Returns the errors of a fault: one for each field that is denied, and one of every other fault. */
+export function formatRefusal(fault: Fault, requestId: string): GraphQLFormattedError[] {
+  if (fault instanceof DeniedOperation)
+    return fault.errors.map(({ extensions, ...error }) => ({ ...error, extensions: { ...extensions, requestId } }));
+  const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
+  return [formatFault(fault, requestId, locations)];
 }
 
 /** The errors of a document. `isPlanned` when it is valid and cannot be planned. */

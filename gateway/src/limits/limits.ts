@@ -1,4 +1,5 @@
 /** The limits of one operation (contract §6), and the checks that depend on variables. */
+import type { DeniedFieldMode } from '../access/denial.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Location } from '../program/program.ts';
 
@@ -18,6 +19,7 @@ export interface Limits {
   readonly hasIntrospection: boolean;
   /** Whether clients may send mutations. */
   readonly hasMutations: boolean;
+  readonly deniedFields: DeniedFieldMode;
   /** Selections of an operation with all fragments expanded: the work of the planner. */
   readonly maxSelections: number;
   /** A document with more tokens is not parsed, so that its nesting cannot overflow the stack of the parser and of validation. */
@@ -41,6 +43,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxInputDepth: 50,
   hasIntrospection: true,
   hasMutations: true,
+  deniedFields: 'remove',
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
