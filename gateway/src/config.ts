@@ -1,7 +1,7 @@
 /** Puts the settings of the gateway together: from the command line, else from the environment, else from the configuration file. */
 import { existsSync } from 'node:fs';
 import { SettingsError, SettingsFaults, readFamily, readSettings } from '@trestle/env';
-import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification';
+import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification/verification';
 import type { TlsCredentials } from '@trestle/service/server/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';

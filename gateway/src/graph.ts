@@ -1,8 +1,8 @@
 /** One graph of the process: its supergraph, its engine, its check of credentials, and its transports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ApiKeyExchange } from '@trestle/identity/api-key-exchange';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { ApiKeyExchange } from '@trestle/identity/credentials/api-key-exchange';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import type { Admission } from '@trestle/service/admission/admission';

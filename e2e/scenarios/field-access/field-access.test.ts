@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { until } from '../../stack/client.ts';
 import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';

@@ -5,7 +5,7 @@ import { constants } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { generateTokenKeys } from '@trestle/identity/tokens';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { until } from '../../stack/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
 import { startProcess } from '../../stack/process.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type TestIssuer, startTestIssuer } from '@trestle/identity/test-issuer';
+import { type TestIssuer, startTestIssuer } from '@trestle/identity/verification/test-issuer';
 import { until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';

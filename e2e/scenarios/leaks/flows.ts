@@ -1,6 +1,6 @@
 /** Uses every way to sign in and every way to fail, with planted secrets and personal data, and keeps what the errors said. */
 import { createHash, randomBytes } from 'node:crypto';
-import { createApiKey } from '@trestle/identity/api-keys';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
 import { type Reply, type RequestOptions, request, until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { openSocket } from '../../stack/socket-client.ts';

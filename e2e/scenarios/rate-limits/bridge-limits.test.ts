@@ -1,6 +1,6 @@
 /** Requests per minute at the bridge (spec §7.1, §8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey } from '@trestle/identity/api-keys';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
 import { readMetric } from '../../stack/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { RunningProcess } from '../../stack/process.ts';

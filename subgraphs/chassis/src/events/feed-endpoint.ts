@@ -1,7 +1,7 @@
 /** Serves the events of a subgraph to the others: `GET /events?after=&limit=&wait=` (ADR 24). Not reachable from the public network. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { followSignal } from '@trestle/http-client/follow-signal';
-import { isBearerKey } from '@trestle/identity/bearer-key';
+import { isBearerKey } from '@trestle/identity/credentials/bearer-key';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
 import { type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';

@@ -1,8 +1,8 @@
 /** Runs a subgraph process: migrates its database, serves its schema over HTTP and WebSocket, and stops in order. */
-import { watchRevocations } from '@trestle/identity/revocation-watch';
-import { createRevocations } from '@trestle/identity/revocations';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
-import { type VerificationSettings, startVerification } from '@trestle/identity/verification';
+import { watchRevocations } from '@trestle/identity/revocations/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations/revocations';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
+import { type VerificationSettings, startVerification } from '@trestle/identity/verification/verification';
 import { type Log, type LogLevel, type ProcessLog, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';

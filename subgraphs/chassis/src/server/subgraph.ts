@@ -1,8 +1,8 @@
 /** What a subgraph passes to the chassis, and what it gets from it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Revocations } from '@trestle/identity/revocations';
-import type { TokenVerifier } from '@trestle/identity/tokens';
-import type { Verification } from '@trestle/identity/verification';
+import type { Revocations } from '@trestle/identity/revocations/revocations';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
+import type { Verification } from '@trestle/identity/verification/verification';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { Database } from '../database/database.ts';

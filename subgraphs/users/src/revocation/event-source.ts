@@ -2,7 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { selectEvents } from '@trestle/chassis/events/event-selection';
 import type { Events } from '@trestle/chassis/events/events';
-import { FOREIGN_USER_PATTERN, REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
+import {
+  FOREIGN_USER_PATTERN,
+  REVOCATION_SECONDS,
+  type Revocation,
+  type Revocations,
+  readRevocation,
+} from '@trestle/identity/revocations/revocations';
 import type { Log } from '@trestle/log';
 
 /** The topic of the events that triggers write. */

@@ -1,7 +1,7 @@
 /** Remembers which key has verified the token of a caller, to notice that the key is in force no more. No I/O. */
 import type { KeyObject } from 'node:crypto';
-import type { Caller } from './identity.ts';
-import type { ParsedToken } from './token-format.ts';
+import type { Caller } from '../identity.ts';
+import type { ParsedToken } from '../tokens/token-format.ts';
 
 /** What of a token names its key. */
 export type KeyName = Pick<ParsedToken, 'kid' | 'algorithm'> & { readonly issuer: unknown };

@@ -1,8 +1,8 @@
 /** The issuers besides ours whose access tokens are accepted: parses their configuration file. No I/O. */
 import * as z from 'zod';
-import { PLANS, ROLES } from './identity.ts';
-import { ASYMMETRIC_ALGORITHMS } from './key-set.ts';
-import { isScopeName } from './scopes.ts';
+import { PLANS, ROLES } from '../identity.ts';
+import { ASYMMETRIC_ALGORITHMS } from '../tokens/key-set.ts';
+import { isScopeName } from '../scopes.ts';
 
 const DEFAULT_LIFETIME_SECONDS = 60 * 60;
 /** No issuer may be given more: a revocation of one of its tokens is kept as long. */

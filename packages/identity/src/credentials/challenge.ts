@@ -1,6 +1,6 @@
 /** The challenge of a response that refuses a credential (spec §5.7, RFC 6750 §3). No I/O. */
 import type { ErrorCode, Fault, SecondFactorDemand } from '@trestle/schema/errors';
-import { isScopeName } from './scopes.ts';
+import { isScopeName } from '../scopes.ts';
 
 /** The value of `WWW-Authenticate` when the request has no credential. */
 export const CHALLENGE = 'Bearer realm="api"';

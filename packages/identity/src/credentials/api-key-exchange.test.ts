@@ -7,9 +7,10 @@ import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
 import { type ExchangeLimits, type KeySender, createApiKeyExchange } from './api-key-exchange.ts';
 import { createApiKey } from './api-keys.ts';
-import { createRevocations } from './revocations.ts';
-import { createTestGrant } from './test-identity.ts';
-import { createTokenIssuer, createTokenVerifier, generateTokenKeys } from './tokens.ts';
+import { createRevocations } from '../revocations/revocations.ts';
+import { createTestGrant } from '../tokens/test-identity.ts';
+import { createTokenVerifier } from '../verification/token-verifier.ts';
+import { createTokenIssuer, generateTokenKeys } from '../tokens/tokens.ts';
 
 const keys = generateTokenKeys();
 const closing: (() => unknown)[] = [];

@@ -1,12 +1,12 @@
 /** Verifies access tokens, ours and those of other issuers, and watches how long they stay valid (spec §5.3, RFC 8725). */
 import type { ForeignTokens } from './foreign-tokens.ts';
-import type { Caller } from './identity.ts';
-import { type KeySource, createFixedKeys } from './key-source.ts';
-import { CLOCK_TOLERANCE_SECONDS, ISSUER, readOwnToken } from './own-tokens.ts';
-import { type Revocations, createRevocations } from './revocations.ts';
+import type { Caller } from '../identity.ts';
+import { type KeySource, createFixedKeys } from '../tokens/key-source.ts';
+import { CLOCK_TOLERANCE_SECONDS, ISSUER, readOwnToken } from '../tokens/own-tokens.ts';
+import { type Revocations, createRevocations } from '../revocations/revocations.ts';
 import { type KeyName, SigningKeys } from './signing-keys.ts';
 import { TokenCache } from './token-cache.ts';
-import { parseToken, unauthorized } from './token-format.ts';
+import { parseToken, unauthorized } from '../tokens/token-format.ts';
 
 /** Longest delay of a Node.js timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,11 +1,12 @@
 import { createHmac, createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import jwt from 'jsonwebtoken';
-import { hasRole } from './identity.ts';
-import { createRevocations } from './revocations.ts';
-import { ALL_SCOPES } from './scopes.ts';
-import { createTestCaller } from './test-identity.ts';
-import { type TokenGrant, createTokenIssuer, createTokenVerifier, generateTokenKeys } from './tokens.ts';
+import { hasRole } from '../identity.ts';
+import { createRevocations } from '../revocations/revocations.ts';
+import { ALL_SCOPES } from '../scopes.ts';
+import { createTestCaller } from '../tokens/test-identity.ts';
+import { createTokenVerifier } from './token-verifier.ts';
+import { type TokenGrant, createTokenIssuer, generateTokenKeys } from '../tokens/tokens.ts';
 
 const keys = generateTokenKeys();
 const NOW = 1_795_000_000_000;

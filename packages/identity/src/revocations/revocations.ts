@@ -1,5 +1,5 @@
 /** The revoked access tokens that have not expired yet, kept in memory by every process that verifies tokens (spec §5.3, ADR 10). No I/O. */
-import type { Caller } from './identity.ts';
+import type { Caller } from '../identity.ts';
 
 /** Revokes one token of an account, the tokens of one of its sessions, or all of its tokens with a generation lower than `generation`. */
 export type Revocation = { readonly userId: string } & (

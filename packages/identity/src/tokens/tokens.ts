@@ -1,14 +1,13 @@
 /** Issues access tokens: JWTs signed with ES256, valid for 15 minutes at most, verified by every process (spec §5.3, RFC 9068). */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import type { Plan, Role } from './identity.ts';
+import type { Plan, Role } from '../identity.ts';
 import { parseSigningKey } from './key-set.ts';
 import type { SigningKeySource } from './key-source.ts';
 import { ACCESS_TOKEN_SECONDS, AUDIENCE, ISSUER, TYPE } from './own-tokens.ts';
-import { ALL_SCOPES, formatScopes } from './scopes.ts';
+import { ALL_SCOPES, formatScopes } from '../scopes.ts';
 
 export { ACCESS_TOKEN_SECONDS } from './own-tokens.ts';
-export { type TokenVerifier, type TokenVerifierOptions, createTokenVerifier } from './token-verifier.ts';
 
 /**
  * Holds what a token contains. `role` and `tokenGeneration` must be read together: a later change of the role increases the generation and

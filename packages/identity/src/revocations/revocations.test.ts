@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Caller } from './identity.ts';
+import type { Caller } from '../identity.ts';
 import { REVOCATION_SECONDS, createRevocations, readRevocation } from './revocations.ts';
-import { createTestCaller } from './test-identity.ts';
-import { ACCESS_TOKEN_SECONDS } from './tokens.ts';
+import { createTestCaller } from '../tokens/test-identity.ts';
+import { ACCESS_TOKEN_SECONDS } from '../tokens/tokens.ts';
 
 const caller = (changes: Partial<Caller>) => createTestCaller({ userId: 'usr_1', tokenId: 't1', ...changes });
 

@@ -1,8 +1,8 @@
 /** The access tokens that we issue: their claims, and how they are read (spec §5.3, RFC 9068). No I/O. */
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { type Caller, PLANS, ROLES } from './identity.ts';
-import { ALL_SCOPES, parseScopes } from './scopes.ts';
+import { type Caller, PLANS, ROLES } from '../identity.ts';
+import { ALL_SCOPES, parseScopes } from '../scopes.ts';
 import { type ParsedToken, unauthorized } from './token-format.ts';
 
 /** Lifetime of an access token, in seconds. */

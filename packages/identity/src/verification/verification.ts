@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { SettingsError } from '@trestle/env';
 import type { Log } from '@trestle/log';
 import { type ForeignTokens, openForeignTokens } from './foreign-tokens.ts';
-import { type PublicJwk, formatKeySet, parsePublicKeys, toKeySet } from './key-set.ts';
-import { type KeySource, watchPublicKeys } from './key-source.ts';
+import { type PublicJwk, formatKeySet, parsePublicKeys, toKeySet } from '../tokens/key-set.ts';
+import { type KeySource, watchPublicKeys } from '../tokens/key-source.ts';
 import { RemoteKeys, fetchJson } from './remote-keys.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from '../revocations/revocations.ts';
 import { type TokenVerifier, createTokenVerifier } from './token-verifier.ts';
 import type { TrustedIssuer } from './trusted-issuers.ts';
 

@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createLog } from '@trestle/log';
 import { type JWK, exportSPKI, importJWK } from 'jose';
 import { type ForeignTokens, openForeignTokens } from './foreign-tokens.ts';
-import { createFixedKeys } from './key-source.ts';
-import { REVOCATION_SECONDS, createRevocations } from './revocations.ts';
+import { createFixedKeys } from '../tokens/key-source.ts';
+import { REVOCATION_SECONDS, createRevocations } from '../revocations/revocations.ts';
 import { type TestIssuer, startTestIssuer } from './test-issuer.ts';
-import { createTokenVerifier, generateTokenKeys } from './tokens.ts';
+import { createTokenVerifier } from './token-verifier.ts';
+import { generateTokenKeys } from '../tokens/tokens.ts';
 import { parseTrustedIssuers, toRevocationSeconds } from './trusted-issuers.ts';
 
 /** What is logged with the level debug. */

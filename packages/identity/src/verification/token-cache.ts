@@ -1,5 +1,5 @@
 /** The callers of tokens whose signature was verified before, bounded in count and bytes. No I/O. */
-import type { Caller } from './identity.ts';
+import type { Caller } from '../identity.ts';
 
 const MAX_TOKENS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;

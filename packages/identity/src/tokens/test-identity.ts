@@ -1,6 +1,6 @@
 /** Callers and contents of tokens for tests. */
-import type { Caller } from './identity.ts';
-import { ALL_SCOPES } from './scopes.ts';
+import type { Caller } from '../identity.ts';
+import { ALL_SCOPES } from '../scopes.ts';
 import type { TokenGrant } from './tokens.ts';
 
 /** Returns a caller with the role USER, all scopes and the plan `free`, with these changes. */

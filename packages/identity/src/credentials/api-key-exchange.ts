@@ -8,7 +8,7 @@ import { Pool as UndiciPool } from '@trestle/http-client/undici';
 import type { Pool } from 'undici';
 import { isApiKey } from './api-keys.ts';
 import type { Credential } from './credential.ts';
-import type { TokenVerifier } from './tokens.ts';
+import type { TokenVerifier } from '../verification/token-verifier.ts';
 
 /** How long a token is reused for further requests with its key: changes of a key apply after this time, its revocation at once. */
 const REUSE_MS = 60_000;

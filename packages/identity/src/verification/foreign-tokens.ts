@@ -2,11 +2,11 @@
 import { type KeyObject, createHash } from 'node:crypto';
 import type { Log } from '@trestle/log';
 import jwt from 'jsonwebtoken';
-import { type Caller, ROLES, type Role } from './identity.ts';
-import { type KeySet, readIssuerKeys } from './key-set.ts';
+import { type Caller, ROLES, type Role } from '../identity.ts';
+import { type KeySet, readIssuerKeys } from '../tokens/key-set.ts';
 import { RemoteKeys, fetchJson } from './remote-keys.ts';
 import type { KeyName } from './signing-keys.ts';
-import { type ParsedToken, unauthorized } from './token-format.ts';
+import { type ParsedToken, unauthorized } from '../tokens/token-format.ts';
 import { type TrustedIssuer, isForeignScope } from './trusted-issuers.ts';
 
 /** Verifies the tokens of the other issuers. */

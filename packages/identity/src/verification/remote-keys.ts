@@ -1,7 +1,7 @@
 /** Keys that are loaded by HTTP, refreshed, and kept while their source fails. */
 import type { KeyObject } from 'node:crypto';
 import type { Log } from '@trestle/log';
-import type { KeySet } from './key-set.ts';
+import type { KeySet } from '../tokens/key-set.ts';
 
 const FETCH_TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 256 * 1024;

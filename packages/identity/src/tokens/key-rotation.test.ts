@@ -4,7 +4,8 @@ import { RETIRED_KEY_SECONDS, planRotation } from './key-rotation.ts';
 import { parsePublicKeys, parseSigningKey } from './key-set.ts';
 import { createFixedKeys } from './key-source.ts';
 import { createTestGrant } from './test-identity.ts';
-import { createTokenIssuer, createTokenVerifier, generateTokenKeys } from './tokens.ts';
+import { createTokenVerifier } from '../verification/token-verifier.ts';
+import { createTokenIssuer, generateTokenKeys } from './tokens.ts';
 
 const pair = generateTokenKeys();
 const PEM = { privateText: pair.privateKeyPem, publicText: pair.publicKeyPem };
