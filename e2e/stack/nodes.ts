@@ -92,7 +92,7 @@ async function startServices() {
   // Most tests have one machine, and need not load these.
   const [{ startTestRedis }, { startTestNats }] = await Promise.all([
     import('@trestle/limits/test-redis'),
-    import('@trestle/chassis/events/test-nats'),
+    import('@trestle/chassis/events/nats/test-nats'),
   ]);
   const [redis, nats] = await Promise.all([startTestRedis(), startTestNats()]);
   return {

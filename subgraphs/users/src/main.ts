@@ -1,6 +1,6 @@
 /** The users process. */
-import type { EventFeed } from '@trestle/chassis/events/domain-event';
-import type { Events } from '@trestle/chassis/events/events';
+import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
+import type { Events } from '@trestle/chassis/events/source-streams/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import type { Background, Chassis, Endpoint } from '@trestle/chassis/server/subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';

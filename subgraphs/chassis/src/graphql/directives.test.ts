@@ -4,7 +4,7 @@ import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext } from '../request/context.ts';
-import { EventSelection, selectEvents } from '../events/event-selection.ts';
+import { EventSelection, selectEvents } from '../events/outbox/event-selection.ts';
 import { applyUpper } from './upper-directive.ts';
 
 const SDL = `

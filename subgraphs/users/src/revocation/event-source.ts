@@ -1,7 +1,7 @@
 /** Reads revoked tokens from the table of events, whichever process wrote them (ADR 10). */
 import { setTimeout as delay } from 'node:timers/promises';
-import { selectEvents } from '@trestle/chassis/events/event-selection';
-import type { Events } from '@trestle/chassis/events/events';
+import { selectEvents } from '@trestle/chassis/events/outbox/event-selection';
+import type { Events } from '@trestle/chassis/events/source-streams/events';
 import {
   FOREIGN_USER_PATTERN,
   REVOCATION_SECONDS,

@@ -4,12 +4,12 @@ import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
-import type { Database } from '../database/database.ts';
-import { openTestDatabase } from '../database/test-database.ts';
+import type { Database } from '../../database/database.ts';
+import { openTestDatabase } from '../../database/test-database.ts';
 import { consumeFeed } from './consume-feed.ts';
-import type { DomainEvent, EventFeed } from './domain-event.ts';
-import { createEvents } from './events.ts';
-import { createLocalFeed } from './local-feed.ts';
+import type { DomainEvent, EventFeed } from '../feeds/domain-event.ts';
+import { createEvents } from '../source-streams/events.ts';
+import { createLocalFeed } from '../feeds/local-feed.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const metrics = new Registry();

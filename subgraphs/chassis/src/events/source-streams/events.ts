@@ -1,8 +1,8 @@
 /** The live events of a subgraph: read once from its database, dispatched to every subscriber of this process (ADR 24). */
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
-import type { Database } from '../database/database.ts';
-import type { Query } from '../database/query.ts';
+import type { Database } from '../../database/database.ts';
+import type { Query } from '../../database/query.ts';
 import { type Dispatcher, type TopicEvent, createDispatcher } from './dispatcher.ts';
 import {
   type Range,
@@ -13,11 +13,11 @@ import {
   readEvents,
   readRecent,
   readSelectedEvents,
-} from './event-log.ts';
-import { EventReader, stopping, unavailable } from './event-reader.ts';
+} from '../outbox/event-log.ts';
+import { EventReader, stopping, unavailable } from '../outbox/event-reader.ts';
 import type { ClientPosition } from './client-position.ts';
-import type { EventSelection } from './event-selection.ts';
-import { HistoryMark } from './history-mark.ts';
+import type { EventSelection } from '../outbox/event-selection.ts';
+import { HistoryMark } from '../outbox/history-mark.ts';
 import { createProgressWaiters } from './progress-waiters.ts';
 import { type History, SourceStream } from './source-stream.ts';
 import { type Topics, createTopicFinder, loadRows } from './topics.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createOldTestDatabase } from '@trestle/postgres/old-test-database';
 import pg from 'pg';
-import type { Query } from '../database/query.ts';
+import type { Query } from '../../database/query.ts';
 import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
 
 const FIRST_NEW = '20261217000000_outbox_tables';

@@ -1,6 +1,6 @@
 /** Reads the table `outbox` (ADR 24) in the order of positions. Triggers write its rows in the transaction of the change. */
 import type { Audience } from '@trestle/schema/event-types';
-import type { Query } from '../database/query.ts';
+import type { Query } from '../../database/query.ts';
 import type { EventFilter } from './event-selection.ts';
 
 /** A row of the table. */

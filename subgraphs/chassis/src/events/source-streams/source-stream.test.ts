@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TopicEvent, createDispatcher } from './dispatcher.ts';
-import { selectEvents } from './event-selection.ts';
+import { selectEvents } from '../outbox/event-selection.ts';
 import { QUEUE_LIMIT, SourceStream } from './source-stream.ts';
 import { createTestEvent } from './test-event.ts';
 

@@ -1,6 +1,6 @@
 /** Events in the JSON format of CloudEvents 1.0, as the bus carries them to other teams too. No I/O. */
-import type { DomainEvent } from './domain-event.ts';
-import { isDomainEvent } from './parse-events.ts';
+import type { DomainEvent } from '../feeds/domain-event.ts';
+import { isDomainEvent } from '../feeds/parse-events.ts';
 
 /** An event in the JSON format of CloudEvents 1.0 (§3). `position`, `ownerid` and `audience` are extension attributes. */
 export interface CloudEvent {

@@ -3,7 +3,7 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, fail } from '@trestle/schema/errors';
 import { parseCloudEvent } from './cloud-event.ts';
-import { type DomainEvent, type EventFeed, parseFeedPosition } from './domain-event.ts';
+import { type DomainEvent, type EventFeed, parseFeedPosition } from '../feeds/domain-event.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { findSequence } from './nats-stream.ts';
 

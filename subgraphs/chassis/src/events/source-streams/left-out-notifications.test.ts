@@ -8,10 +8,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
-import type { Database } from '../database/database.ts';
-import { openTestDatabase } from '../database/test-database.ts';
-import type { Query } from '../database/query.ts';
-import { readBounds } from './event-log.ts';
+import type { Database } from '../../database/database.ts';
+import { openTestDatabase } from '../../database/test-database.ts';
+import type { Query } from '../../database/query.ts';
+import { readBounds } from '../outbox/event-log.ts';
 import { type Events, createEvents } from './events.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
@@ -120,7 +120,7 @@ describe('readers of one outbox', () => {
 
 /** Reads the outbox as a subgraph does. */
 const READ = `
-  import { createEvents } from '@trestle/chassis/events/events';
+  import { createEvents } from '@trestle/chassis/events/source-streams/events';
   import { createLog } from '@trestle/log';
   const database = { query: () => Promise.reject(new Error('unused')) };
   const events = createEvents({ url: process.argv[1], database, topics: {}, log: createLog({ service: 'test', level: 'silent' }) });

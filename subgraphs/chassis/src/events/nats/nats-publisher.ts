@@ -3,10 +3,10 @@ import type { PubAck } from '@nats-io/jetstream';
 import type { Log } from '@trestle/log';
 import { Fault } from '@trestle/schema/errors';
 import { toCloudEvent } from './cloud-event.ts';
-import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';
+import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '../feeds/domain-event.ts';
 import type { NatsBus, OpenBus } from './nats-bus.ts';
 import { readLastMessage } from './nats-stream.ts';
-import { repeatUntilStopped } from './repeat-until-stopped.ts';
+import { repeatUntilStopped } from '../feeds/repeat-until-stopped.ts';
 
 /** What the publisher is created from. */
 export interface PublisherOptions {

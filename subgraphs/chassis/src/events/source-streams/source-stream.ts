@@ -2,7 +2,7 @@
 import { fail } from '@trestle/schema/errors';
 import { type ClientPosition, formatClientPosition, isSameHistory } from './client-position.ts';
 import type { LoadedEvent, Subscriber, TopicEvent } from './dispatcher.ts';
-import type { Bounds } from './event-log.ts';
+import type { Bounds } from '../outbox/event-log.ts';
 
 /** The most events that are queued for a slow subscriber; with more, its stream ends. */
 export const QUEUE_LIMIT = 1000;

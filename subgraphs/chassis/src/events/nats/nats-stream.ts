@@ -1,7 +1,7 @@
 /** Finds places in a stream of events by the positions of the outbox, which grow with the sequence of messages. */
 import { fail } from '@trestle/schema/errors';
 import { parseCloudEvent } from './cloud-event.ts';
-import { type DomainEvent, type FeedPosition, parseFeedPosition } from './domain-event.ts';
+import { type DomainEvent, type FeedPosition, parseFeedPosition } from '../feeds/domain-event.ts';
 import type { OpenBus } from './nats-bus.ts';
 
 interface StreamOfSource {

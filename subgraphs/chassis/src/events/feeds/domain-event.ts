@@ -1,6 +1,6 @@
 /** Events as other subgraphs receive them, and the interface by which they read them (ADR 24). Every adapter passes one contract test. */
 import type { Audience } from '@trestle/schema/event-types';
-import type { StoredEvent } from './event-log.ts';
+import type { StoredEvent } from '../outbox/event-log.ts';
 
 /** What has happened in a subgraph. The attributes correspond to those of CloudEvents 1.0. */
 export interface DomainEvent {

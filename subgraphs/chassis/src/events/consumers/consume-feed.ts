@@ -7,13 +7,13 @@ import type { Log } from '@trestle/log';
 import { Fault } from '@trestle/schema/errors';
 import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 import type { Registry } from 'prom-client';
-import { toDatabaseFault } from '../database/database-faults.ts';
-import type { Database } from '../database/database.ts';
-import type { Query } from '../database/query.ts';
+import { toDatabaseFault } from '../../database/database-faults.ts';
+import type { Database } from '../../database/database.ts';
+import type { Query } from '../../database/query.ts';
 import { holdBehind, setAside } from './dead-letters.ts';
-import type { DomainEvent, EventFeed } from './domain-event.ts';
+import type { DomainEvent, EventFeed } from '../feeds/domain-event.ts';
 import { type ConsumerKey, lockPosition, readPosition, storeFailures, storePosition } from './feed-position.ts';
-import { repeatUntilStopped } from './repeat-until-stopped.ts';
+import { repeatUntilStopped } from '../feeds/repeat-until-stopped.ts';
 import { createReplays } from './replay-dead-letters.ts';
 
 /** What a consumer is created from. */

@@ -1,10 +1,10 @@
 /** Consumes events again that were set aside (`dead-letters.ts`), once an operator has requested it, and counts them. */
 import type { Log } from '@trestle/log';
 import { type Registry, Gauge } from 'prom-client';
-import type { Database } from '../database/database.ts';
-import type { Query } from '../database/query.ts';
+import type { Database } from '../../database/database.ts';
+import type { Query } from '../../database/query.ts';
 import { type DeadLetter, countDeadLetters, deleteDeadLetter, findReplay, storeReplayFailure } from './dead-letters.ts';
-import type { DomainEvent, EventFeed } from './domain-event.ts';
+import type { DomainEvent, EventFeed } from '../feeds/domain-event.ts';
 import { type ConsumerKey, lockPosition } from './feed-position.ts';
 
 /** What replays are created from: the options of the consumer. */

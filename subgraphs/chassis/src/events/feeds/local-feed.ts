@@ -1,11 +1,11 @@
 /** The events of this process's own subgraph, read from its outbox: the source of every other feed (ADR 24). */
 import { followSignal } from '@trestle/http-client/follow-signal';
 import { fail } from '@trestle/schema/errors';
-import type { Database } from '../database/database.ts';
-import type { Query } from '../database/query.ts';
+import type { Database } from '../../database/database.ts';
+import type { Query } from '../../database/query.ts';
 import { type EventFeed, type FeedPosition, parseFeedPosition, toDomainEvent } from './domain-event.ts';
-import { type Range, type StoredEvent, readBounds, readSharedEvents, readSharedEventsBehind } from './event-log.ts';
-import type { Events } from './events.ts';
+import { type Range, type StoredEvent, readBounds, readSharedEvents, readSharedEventsBehind } from '../outbox/event-log.ts';
+import type { Events } from '../source-streams/events.ts';
 
 /** How long a read waits for the first event. */
 const WAIT_MS = 20_000;

@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import type { Database } from '../database/database.ts';
-import { openTestDatabase } from '../database/test-database.ts';
+import type { Database } from '../../database/database.ts';
+import { openTestDatabase } from '../../database/test-database.ts';
 import { parseCloudEvent } from './cloud-event.ts';
-import type { EventFeed } from './domain-event.ts';
-import { type Events, createEvents } from './events.ts';
-import { createLocalFeed } from './local-feed.ts';
+import type { EventFeed } from '../feeds/domain-event.ts';
+import { type Events, createEvents } from '../source-streams/events.ts';
+import { createLocalFeed } from '../feeds/local-feed.ts';
 import { type NatsBus, createNatsBus } from './nats-bus.ts';
 import { createNatsFeed } from './nats-feed.ts';
 import { publishFeed } from './nats-publisher.ts';

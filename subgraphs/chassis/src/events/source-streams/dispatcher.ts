@@ -1,6 +1,6 @@
 /** The subscribers of this process. Finds the subscribers of an event without looking at all of them. No I/O. */
-import { type StoredEvent, attributesOf } from './event-log.ts';
-import type { EventSelection } from './event-selection.ts';
+import { type StoredEvent, attributesOf } from '../outbox/event-log.ts';
+import type { EventSelection } from '../outbox/event-selection.ts';
 
 /** An event of a topic. */
 export type TopicEvent = StoredEvent & { readonly topic: string };

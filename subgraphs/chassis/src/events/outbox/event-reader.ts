@@ -4,7 +4,7 @@ import type { Log } from '@trestle/log';
 import { type Fault, fail } from '@trestle/schema/errors';
 import { backoffMs } from '@trestle/service/process/backoff';
 import pg from 'pg';
-import type { Query } from '../database/query.ts';
+import type { Query } from '../../database/query.ts';
 
 const CONNECT_MS = 3000;
 const QUERY_MS = 5000;

@@ -1,6 +1,6 @@
 /** The topics of a subgraph: what clients and the subgraph itself can subscribe to. */
 import type { TopicEvent } from './dispatcher.ts';
-import type { StoredEvent } from './event-log.ts';
+import type { StoredEvent } from '../outbox/event-log.ts';
 
 /** Loads the rows that events are about, in one statement; null for a row that no longer exists, whose event is not delivered. */
 export type LoadTopic = (events: readonly StoredEvent[]) => Promise<readonly (object | null)[]>;

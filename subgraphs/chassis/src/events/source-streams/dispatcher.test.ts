@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDispatcher } from './dispatcher.ts';
 import { createTestEvent } from './test-event.ts';
-import { selectEvents } from './event-selection.ts';
+import { selectEvents } from '../outbox/event-selection.ts';
 
 const event = (position: number, topic: string, data: Record<string, unknown>) => createTestEvent({ position, topic, data });
 

@@ -2,8 +2,8 @@
  * Events that a consumer has set aside, because their effect failed again and again, and those of the same subject behind them (ADR 24).
  * Statements for one transaction, which holds the lock of the consumer's position.
  */
-import type { Query } from '../database/query.ts';
-import type { DomainEvent } from './domain-event.ts';
+import type { Query } from '../../database/query.ts';
+import type { DomainEvent } from '../feeds/domain-event.ts';
 import type { ConsumerKey } from './feed-position.ts';
 
 /** An event that is to be consumed again. */

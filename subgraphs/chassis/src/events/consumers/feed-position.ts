@@ -1,5 +1,5 @@
 /** How far a consumer has consumed a feed: a row in the consumer's own database, locked while the effect of events is made (ADR 24). */
-import type { Query } from '../database/query.ts';
+import type { Query } from '../../database/query.ts';
 
 /** Names a consumer of one feed. */
 export interface ConsumerKey {
