@@ -24,8 +24,8 @@ import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
-import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscription-upstream.ts';
-import type { TrafficSettings } from './upstream/traffic-settings.ts';
+import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscriptions/subscription-upstream.ts';
+import type { TrafficSettings } from './upstream/traffic/traffic-settings.ts';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';

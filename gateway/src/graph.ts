@@ -46,7 +46,7 @@ import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
-import type { CallbackRegistry } from './upstream/callbacks/callback-registry.ts';
+import type { CallbackRegistry } from './upstream/subscriptions/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
 import { watchTrustedDocuments } from './watch-documents.ts';

@@ -15,7 +15,7 @@ import { SHARING_MODES } from '../cache/sharing.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
 import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
-import { SUBSCRIPTION_PROTOCOLS } from '../upstream/subscription-upstream.ts';
+import { SUBSCRIPTION_PROTOCOLS } from '../upstream/subscriptions/subscription-upstream.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';

@@ -6,7 +6,7 @@ import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-clie
 import { AddressHealth } from './address-health.ts';
 import { BalancedClient } from './balanced-client.ts';
 import { persistQueries } from './persisted-client.ts';
-import type { SubgraphTraffic } from './traffic-settings.ts';
+import type { SubgraphTraffic } from '../traffic/traffic-settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 

@@ -1,5 +1,5 @@
 /** Which of several addresses of a subgraph gets the next request, and which ones are left out because they fail. No I/O. */
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from '../traffic/outcome.ts';
 
 export interface AddressHealthOptions {
   /** How many addresses there are: at least one. */

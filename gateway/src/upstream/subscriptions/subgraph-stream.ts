@@ -1,8 +1,8 @@
 /** One subscription of a subgraph by server-sent events: reads the response (GraphQL over SSE, distinct connections mode). */
 import { type EventSourceMessage, type EventSourceParser, createParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
-import type { SubgraphError } from '../program/result.ts';
-import { parseObject } from '../request/json.ts';
+import type { SubgraphError } from '../../program/result.ts';
+import { parseObject } from '../../request/json.ts';
 import { MAX_EVENT_BYTES, type SourceReceiver } from './subscription-upstream.ts';
 
 /** A server that has sent comments, which keep a connection open, sends them more often than that. */

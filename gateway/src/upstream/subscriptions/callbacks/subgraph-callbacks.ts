@@ -1,8 +1,8 @@
 /** Subscriptions of subgraphs whose events arrive at a callback URL (Apollo's HTTP callback protocol, 1.0). */
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ClientResponse, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
-import type { SubgraphError } from '../../program/result.ts';
-import { parseObject } from '../../request/json.ts';
+import type { SubgraphError } from '../../../program/result.ts';
+import { parseObject } from '../../../request/json.ts';
 import { toHttpUrl, toSubscriptionHeaders } from '../subscription-request.ts';
 import type { SourceReceiver, SubscribeRequest, SubscriptionPool } from '../subscription-upstream.ts';
 import type { CallbackRegistry, CallbackTicket } from './callback-registry.ts';

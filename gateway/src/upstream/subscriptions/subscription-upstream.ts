@@ -1,6 +1,6 @@
 /** What a subscription of a subgraph is to the rest of the gateway, whichever protocol is below. Types only, and the limit of an event. */
 import type { ReadTls } from '@trestle/http-client/upstream-client';
-import type { SubgraphError, SubgraphResult } from '../program/result.ts';
+import type { SubgraphError, SubgraphResult } from '../../program/result.ts';
 
 /** The largest event that a subgraph may send. */
 export const MAX_EVENT_BYTES = 32 * 1024 * 1024;

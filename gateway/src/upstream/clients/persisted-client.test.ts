@@ -1,7 +1,7 @@
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { afterEach, expect, it } from '@jest/globals';
-import { UpstreamFixture, createContext } from './test-upstream.ts';
+import { UpstreamFixture, createContext } from '../test-upstream.ts';
 
 const fixture = new UpstreamFixture('lean');
 const servers: ApolloServer[] = [];

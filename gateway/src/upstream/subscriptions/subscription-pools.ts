@@ -1,6 +1,6 @@
 /** Subscriptions of subgraphs: by which protocol, at which address, and with which headers. */
 import type { ReadTls } from '@trestle/http-client/upstream-client';
-import type { AddressHealth } from './address-health.ts';
+import type { AddressHealth } from '../clients/address-health.ts';
 import type { CallbackRegistry } from './callbacks/callback-registry.ts';
 import { createSubgraphCallbacks } from './callbacks/subgraph-callbacks.ts';
 import { createSubgraphSockets } from './subgraph-sockets.ts';

@@ -1,7 +1,7 @@
 /** Messages that a subgraph sends to a callback URL (Apollo's HTTP callback protocol for subscriptions, 1.0). No I/O. */
 import { timingSafeEqual } from 'node:crypto';
-import type { SubgraphError } from '../../program/result.ts';
-import { isObject, parseObject } from '../../request/json.ts';
+import type { SubgraphError } from '../../../program/result.ts';
+import { isObject, parseObject } from '../../../request/json.ts';
 import type { SourceReceiver } from '../subscription-upstream.ts';
 
 export type CallbackMessage =

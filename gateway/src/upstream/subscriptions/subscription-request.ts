@@ -1,5 +1,5 @@
 /** The POST of a subscription, for the protocols that send one for each. No I/O. */
-import { mayInsert } from '../headers/header-names.ts';
+import { mayInsert } from '../../headers/header-names.ts';
 import type { SubscribeRequest } from './subscription-upstream.ts';
 
 /** Returns the headers, names and values in turn. An identity also has what is no header: the labels that an extension has chosen. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AddressHealth, type Choice, MAX_EJECTION_MS } from './address-health.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from '../traffic/outcome.ts';
 
 const create = (count: number, maxFailures = 3) => {
   let time = 0;

@@ -10,7 +10,7 @@ import type {
   UpstreamClient,
 } from '@trestle/http-client/upstream-client';
 import type { AddressHealth, Choice } from './address-health.ts';
-import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.ts';
+import { type Outcome, outcomeOfError, outcomeOfStatus } from '../traffic/outcome.ts';
 
 /** One address. */
 export interface ClientAddress<Body> {
