@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createJsonSchema } from './json-schema.ts';
-import { loadConfiguration } from './load-configuration.ts';
-import { createSettingTree, listSettings } from './setting-tree.ts';
-import { settings } from './settings.ts';
+import { loadConfiguration } from '../load-configuration.ts';
+import { createSettingTree, listSettings } from '../entries/setting-tree.ts';
+import { settings } from '../settings/settings.ts';
 import { writeTemplate } from './template.ts';
 
 const tree = createSettingTree();
@@ -39,7 +39,7 @@ describe('the settings of a configuration file', () => {
 
 describe('the pages for operators of other gateways', () => {
   it.each(['from-apollo-router.md', 'from-hive-gateway.md'])('name settings that exist (%s)', async (page) => {
-    const text = await readFile(new URL(`../../../docs/gateway/${page}`, import.meta.url), 'utf8');
+    const text = await readFile(new URL(`../../../../docs/gateway/${page}`, import.meta.url), 'utf8');
     const cells = text.split('\n').flatMap((line) => line.split('|')[2] ?? []);
     const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)/g)].map(([, name]) => name));
     expect(named.length).toBeGreaterThan(30);

@@ -1,7 +1,7 @@
 /** Writes the JSON Schema of configuration files, for editors and other tools. */
 import type { SettingForm } from '@trestle/env';
-import { SCHEMA_KEY } from './schema-key.ts';
-import type { ConfigurationNode, RulesNode, SectionNode, SettingNode } from './setting-tree.ts';
+import { SCHEMA_KEY } from '../entries/schema-key.ts';
+import type { ConfigurationNode, RulesNode, SectionNode, SettingNode } from '../entries/setting-tree.ts';
 
 type Json = Record<string, unknown>;
 

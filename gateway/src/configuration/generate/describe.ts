@@ -1,6 +1,6 @@
 /** Describes settings in words, for the reference, the help and new configuration files. */
 import type { SettingForm } from '@trestle/env';
-import type { SettingNode } from './setting-tree.ts';
+import type { SettingNode } from '../entries/setting-tree.ts';
 
 /** Returns the values that a setting accepts. */
 export function describeForm(form: SettingForm): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { findOtherGateway } from './other-gateways.ts';
-import { createSettingTree, listSettings } from './setting-tree.ts';
+import { createSettingTree, listSettings } from '../entries/setting-tree.ts';
 
 const NAMES = [
   ...[

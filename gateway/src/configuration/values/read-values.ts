@@ -2,15 +2,15 @@
 import { dirname, resolve } from 'node:path';
 import { type SettingForm, findFault } from '@trestle/env';
 import { type Scalar, isCollection, isMap, isScalar, isSeq } from 'yaml';
-import type { HeaderRule, HeaderRules } from '../headers/header-rules.ts';
+import type { HeaderRule, HeaderRules } from '../../headers/header-rules.ts';
 import { describeExpected } from './expected-value.ts';
-import type { FileFault } from './file-fault.ts';
+import type { FileFault } from '../file/file-fault.ts';
 import { findOtherGateway } from './other-gateways.ts';
-import { type ParsedFile, follow } from './parse-file.ts';
-import { SCHEMA_KEY } from './schema-key.ts';
-import { type Direction, RULE_KEYS, readHeaderRule } from './read-header-rule.ts';
-import type { ConfigurationNode, NamedNode, RulesNode, SectionNode, SettingNode } from './setting-tree.ts';
-import { type Environment, substitute } from './substitute.ts';
+import { type ParsedFile, follow } from '../file/parse-file.ts';
+import { SCHEMA_KEY } from '../entries/schema-key.ts';
+import { type Direction, RULE_KEYS, readHeaderRule } from '../settings/read-header-rule.ts';
+import type { ConfigurationNode, NamedNode, RulesNode, SectionNode, SettingNode } from '../entries/setting-tree.ts';
+import { type Environment, substitute } from '../file/substitute.ts';
 import { suggest } from './suggest.ts';
 import { writePair } from './write-pair.ts';
 

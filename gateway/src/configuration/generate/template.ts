@@ -1,6 +1,6 @@
 /** Writes the configuration file of `trestle-gateway init`: every setting with its meaning and default, nearly all as comments. */
 import { stringify } from 'yaml';
-import type { ConfigurationNode, SectionNode, SettingNode } from './setting-tree.ts';
+import type { ConfigurationNode, SectionNode, SettingNode } from '../entries/setting-tree.ts';
 import { describeDefault } from './describe.ts';
 
 /** What the new file sets; everything else is a comment. */

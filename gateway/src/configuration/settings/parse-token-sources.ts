@@ -1,6 +1,6 @@
 /** Parses the setting that lists where access tokens are. No I/O. */
-import { mayForward } from '../headers/header-names.ts';
-import type { TokenSource } from '../request/token-sources.ts';
+import { mayForward } from '../../headers/header-names.ts';
+import type { TokenSource } from '../../request/token-sources.ts';
 
 const MAX_SOURCES = 8;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,128}$/;

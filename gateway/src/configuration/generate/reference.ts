@@ -1,6 +1,6 @@
 /** Writes the tables of docs/gateway/configuration.md: one row for each setting. */
 import { describeForm, writeDefault } from './describe.ts';
-import { type ConfigurationNode, type SectionNode, type SettingPlace, listSettings } from './setting-tree.ts';
+import { type ConfigurationNode, type SectionNode, type SettingPlace, listSettings } from '../entries/setting-tree.ts';
 
 const BEGIN = '<!-- The settings: written by `npm run configuration`. -->\n<!-- prettier-ignore-start -->\n';
 const END = '<!-- prettier-ignore-end -->';

@@ -1,9 +1,9 @@
 /** Reads one rule for headers out of the keys and strings of a configuration file. */
-import { mayForward, mayRead, mayRemove, mayReturn } from '../headers/header-names.ts';
-import { readHeaderPattern } from '../headers/header-patterns.ts';
-import type { HeaderRule } from '../headers/header-rules.ts';
+import { mayForward, mayRead, mayRemove, mayReturn } from '../../headers/header-names.ts';
+import { readHeaderPattern } from '../../headers/header-patterns.ts';
+import type { HeaderRule } from '../../headers/header-rules.ts';
 import { type HeaderUse, describeHeaderFault } from './describe-header-fault.ts';
-import { isHeaderValue } from '../headers/header-values.ts';
+import { isHeaderValue } from '../../headers/header-values.ts';
 
 /** Whether a rule is for requests to subgraphs or for their responses. */
 export type Direction = 'request' | 'response';

@@ -1,7 +1,7 @@
 /** The settings of requests to subgraphs: for all, and below `subgraphs.<name>.traffic` for single ones. */
 import { SettingsError, type SettingReader, findFault, readFamily, setting } from '@trestle/env';
-import { MAX_EJECTION_MS } from '../upstream/clients/address-health.ts';
-import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../upstream/traffic/traffic-settings.ts';
+import { MAX_EJECTION_MS } from '../../upstream/clients/address-health.ts';
+import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../../upstream/traffic/traffic-settings.ts';
 
 const timeLimit = () => setting.integer(100, 300_000);
 const connections = () => setting.integer(1, 1024);

@@ -1,5 +1,5 @@
 /** Says why a setting may not name a header. No I/O. */
-import { isHeaderName, isOfMessage } from '../headers/header-names.ts';
+import { isHeaderName, isOfMessage } from '../../headers/header-names.ts';
 
 /** What a setting does with the header. */
 export type HeaderUse = 'forward' | 'remove' | 'return';

@@ -1,11 +1,11 @@
 /** The form of a configuration file as a tree, made of {@link ENTRIES}. The reader, the JSON Schema, the reference and `init` follow it. */
 import { type SettingForm, type SettingReader, describeSetting } from '@trestle/env';
-import { mayRequest } from '../headers/header-names.ts';
+import { mayRequest } from '../../headers/header-names.ts';
 import { ENTRIES } from './entries.ts';
 import type { Effect, FileSettingName } from './entry.ts';
 import { GRAPH_ENTRIES, RULES, SECTIONS, SOURCE_HEADERS, SUBGRAPH_ENTRIES } from './sections.ts';
-import type { Direction } from './read-header-rule.ts';
-import { graphSettings, settings, sourceHeader, subgraphSettings } from './settings.ts';
+import type { Direction } from '../settings/read-header-rule.ts';
+import { graphSettings, settings, sourceHeader, subgraphSettings } from '../settings/settings.ts';
 
 /** One setting. */
 export interface SettingNode {

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { trafficOf } from '../upstream/traffic/traffic-settings.ts';
-import { loadConfiguration } from './load-configuration.ts';
-import { readUrlLists } from './subgraph-urls.ts';
+import { trafficOf } from '../../upstream/traffic/traffic-settings.ts';
+import { loadConfiguration } from '../load-configuration.ts';
+import { readUrlLists } from '../subgraph-urls.ts';
 import { readTraffic } from './traffic-settings.ts';
 
 const ALL = {

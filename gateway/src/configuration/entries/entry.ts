@@ -1,5 +1,5 @@
 /** What a configuration file and the command line add to a setting: where it stands, what it means, and when a change takes effect. */
-import type { settings } from './settings.ts';
+import type { settings } from '../settings/settings.ts';
 
 /** `now`: a change of the file is applied to the running process. `start`: it takes effect at the next start. */
 export type Effect = 'now' | 'start';
