@@ -9,11 +9,11 @@ import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-da
 import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 import pg from 'pg';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { type Reply, request } from './client.ts';
-import { type Nodes, startNodes } from './nodes.ts';
-import { createOpenApiCheck } from './openapi-check.ts';
-import type { RunningProcess } from './process.ts';
-import { forEachSubgraph } from './processes.ts';
+import { type Reply, request } from './clients/client.ts';
+import { type Nodes, startNodes } from './processes/nodes.ts';
+import { createOpenApiCheck } from './clients/openapi-check.ts';
+import type { RunningProcess } from './processes/process.ts';
+import { forEachSubgraph } from './processes/processes.ts';
 
 export type { SubgraphName };
 

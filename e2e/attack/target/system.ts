@@ -9,8 +9,8 @@ import { createTestGrant } from '@trestle/identity/tokens/test-identity';
 import { createTokenIssuer } from '@trestle/identity/tokens/tokens';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import pg from 'pg';
-import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/supervisor-process.ts';
-import { createCertificate } from '../../stack/tls-client.ts';
+import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/processes/supervisor-process.ts';
+import { createCertificate } from '../../stack/clients/tls-client.ts';
 import type { Address } from '../wire/connections.ts';
 
 export const SERVICES = ['rest-bridge', 'gateway', 'users', 'orders', 'content'] as const;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestGrant } from '@trestle/identity/tokens/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const SOURCES = {
   books: {

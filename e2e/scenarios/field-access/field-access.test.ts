@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
-import { until } from '../../stack/client.ts';
-import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, compose, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const HARBOUR = { __typename: 'Harbour', code: 'HAM', name: 'Hamburg', depth: 12.5, keeper: { name: 'Ada' }, crane: 'idle' };
 const YARD = { __typename: 'Yard', name: 'Yard', workers: 7 };

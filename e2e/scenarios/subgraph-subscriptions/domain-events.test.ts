@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHttpFeed } from '@trestle/chassis/events/feeds/http-feed';
 import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '@trestle/chassis/events/feeds/domain-event';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account, SubgraphName } from '../../stack/stack.ts';
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestGrant } from '@trestle/identity/tokens/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 const { arrivals, secrets } = harbours;

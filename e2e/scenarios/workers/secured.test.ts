@@ -10,9 +10,9 @@ import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/t
 import { type TestRedis, startTestRedis } from '@trestle/limits/test-redis';
 import { decodeJwt } from 'jose';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { type Certificate, askHttps, beginHttp2, createCertificate, openHttp2, readHttp2 } from '../../stack/tls-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { type Certificate, askHttps, beginHttp2, createCertificate, openHttp2, readHttp2 } from '../../stack/clients/tls-client.ts';
 
 const SOURCES = { books: { sdl: 'type Query { title: String }', resolvers: { Query: { title: () => 'Emma' } } } };
 const WORKERS = 2;

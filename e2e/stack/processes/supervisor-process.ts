@@ -126,7 +126,7 @@ function listProcesses(): ListedProcess[] {
 
 /** This file is run as it is by tests, and compiled by the attack suite. */
 function toPath(file: string): string {
-  return fileURLToPath(new URL(`${import.meta.url.includes('/dist/') ? '../../../' : '../../'}${file}`, import.meta.url));
+  return fileURLToPath(new URL(`${import.meta.url.includes('/dist/') ? '../../../../' : '../../../'}${file}`, import.meta.url));
 }
 
 function listen(port: number): Promise<Server> {

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { until } from './client.ts';
+import { until } from '../clients/client.ts';
 import { startProxy } from './proxy.ts';
 
 /** Packages install it in a folder that is not in the PATH of every user. */

@@ -11,8 +11,8 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { execute, parse } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { type Reply, request } from './client.ts';
-import { HIGH_RATE_LIMITS, MEMORY_CHECKS, SHORT_LIVED, type RunningProcess, toRunningProcess } from './process.ts';
+import { type Reply, request } from '../clients/client.ts';
+import { HIGH_RATE_LIMITS, MEMORY_CHECKS, SHORT_LIVED, type RunningProcess, toRunningProcess } from '../processes/process.ts';
 
 type Resolvers = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { resolvers?: unknown }>['resolvers']>;
 
@@ -70,7 +70,7 @@ export interface FederationOptions {
   readonly command?: string;
 }
 
-const COMMAND = new URL('../../gateway/bin/trestle-gateway.mjs', import.meta.url).pathname;
+const COMMAND = new URL('../../../gateway/bin/trestle-gateway.mjs', import.meta.url).pathname;
 
 /** Starts subgraphs and a gateway. */
 export async function startFederation(

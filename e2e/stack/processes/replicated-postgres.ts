@@ -9,7 +9,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { serverUser } from '@trestle/postgres/binaries';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import pg from 'pg';
-import { until } from './client.ts';
+import { until } from '../clients/client.ts';
 import { startTcpSwitch } from './tcp-switch.ts';
 
 export interface ReplicatedPostgres {

@@ -26,7 +26,7 @@ export interface RunningProcess {
 /** Test files run this file as it is; the pool of stacks, benchmarks and attacks run it compiled. */
 const IS_COMPILED = import.meta.url.includes('/dist/');
 /** The checkout, with a slash at its end. */
-export const ROOT = fileURLToPath(new URL(IS_COMPILED ? '../../../' : '../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL(IS_COMPILED ? '../../../../' : '../../../', import.meta.url));
 
 /** Whether Jest runs, which sets this variable. Benchmarks and attacks measure what is deployed. */
 const IS_TEST = process.env['NODE_ENV'] === 'test';
