@@ -1,5 +1,5 @@
 /** `npm run roll [rolls] [clients]`: rolling restarts of two gateways and two bridges behind nginx, under load; fails when a request is lost. */
-import { hasNginx } from '../e2e/dist/stack/front.js';
+import { hasNginx } from '../e2e/dist/stack/processes/front.js';
 import { rollUnderLoad } from '../e2e/dist/stack/rolling.js';
 import { startStack } from '../e2e/dist/stack/stack.js';
 import { withPostgres } from './postgres.mjs';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generateTokenKeys } from '@trestle/identity/tokens';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { withPostgres } from '../postgres.mjs';
 import { record } from './record.mjs';
 

@@ -4,8 +4,8 @@
  * `rows` reads the comments in place of events.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createEvents } from '@trestle/chassis/events/events';
-import { createLocalFeed } from '@trestle/chassis/events/local-feed';
+import { createEvents } from '@trestle/chassis/events/source-streams/events';
+import { createLocalFeed } from '@trestle/chassis/events/feeds/local-feed';
 import { createLog } from '@trestle/log';
 import pg from 'pg';
 import { MOVE } from './designs.mjs';

@@ -2,10 +2,11 @@
  * Measures the CPU time of single calls in this process: the verification of a token that is known, the rate limit of a request, and the refusal of
  * an API key with a wrong checksum.
  */
-import { createApiKeyExchange } from '@trestle/identity/api-key-exchange';
-import { createApiKey } from '@trestle/identity/api-keys';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, createTokenVerifier, generateTokenKeys } from '@trestle/identity/tokens';
+import { createApiKeyExchange } from '@trestle/identity/credentials/api-key-exchange';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { createTokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { createQuota } from '@trestle/limits/quota';
 import { createRateLimiter } from '@trestle/limits/rate-limiter';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';

@@ -6,7 +6,7 @@ import { appendFile, chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyRepository } from '../../e2e/dist/scenarios/development/copied-repository.js';
-import { chooseFreePorts, findChildren, startSupervisor } from '../../e2e/dist/stack/supervisor-process.js';
+import { chooseFreePorts, findChildren, startSupervisor } from '../../e2e/dist/stack/processes/supervisor-process.js';
 
 const ROUNDS = 5;
 const PROCESSES = {

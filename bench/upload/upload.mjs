@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toWebm } from '../../e2e/dist/stack/multipart.js';
+import { toWebm } from '../../e2e/dist/stack/clients/multipart.js';
 import { startStack } from '../../e2e/dist/stack/stack.js';
 import { withPostgres } from '../postgres.mjs';
 import { createProcesses, residentKilobytes } from '../processes.mjs';

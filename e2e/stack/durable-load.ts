@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import { request, until } from './client.ts';
+import { request, until } from './clients/client.ts';
 import type { Account, Stack } from './stack.ts';
 
 export interface DurableLoad {

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
-import { type RunningProcess, startProcess } from './process.ts';
+import { type RunningProcess, startProcess } from './processes/process.ts';
 import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
 
 /** The addresses of one machine. */

@@ -1,8 +1,8 @@
 /** Restarts two gateways and two bridges behind proxies, one after the other, while clients send requests. */
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { type Reply, request } from './client.ts';
-import { type Front, startFront } from './front.ts';
-import type { RunningProcess } from './process.ts';
+import { type Reply, request } from './clients/client.ts';
+import { type Front, startFront } from './processes/front.ts';
+import type { RunningProcess } from './processes/process.ts';
 import type { Account, Stack } from './stack.ts';
 
 export interface RollReport {

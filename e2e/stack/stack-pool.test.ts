@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, jest } from '@jest/globals';
 import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
-import { until } from './client.ts';
+import { until } from './clients/client.ts';
 import { type LeasedStack, type StackDescription, leaseStack } from './leased-stack.ts';
-import { toWebm } from './multipart.ts';
+import { toWebm } from './clients/multipart.ts';
 
 // These tests start systems themselves, up to two in a test, beside those that other files start.
 jest.setTimeout(180_000);

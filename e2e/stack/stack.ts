@@ -3,17 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 import pg from 'pg';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { type Reply, request } from './client.ts';
-import { type Nodes, startNodes } from './nodes.ts';
-import { createOpenApiCheck } from './openapi-check.ts';
-import type { RunningProcess } from './process.ts';
-import { forEachSubgraph } from './processes.ts';
+import { type Reply, request } from './clients/client.ts';
+import { type Nodes, startNodes } from './processes/nodes.ts';
+import { createOpenApiCheck } from './clients/openapi-check.ts';
+import type { RunningProcess } from './processes/process.ts';
+import { forEachSubgraph } from './processes/processes.ts';
 
 export type { SubgraphName };
 

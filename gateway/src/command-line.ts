@@ -1,9 +1,9 @@
 /** The command line of `trestle-gateway`: a command, and flags that take precedence over the environment and the configuration file. */
 import { parseArgs } from 'node:util';
 import { SettingsError, type SettingForm } from '@trestle/env';
-import { describeDefault } from './configuration/describe.ts';
-import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/setting-tree.ts';
-import { suggest } from './configuration/suggest.ts';
+import { describeDefault } from './configuration/generate/describe.ts';
+import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/entries/setting-tree.ts';
+import { suggest } from './configuration/values/suggest.ts';
 import { readVersion } from './package-files.ts';
 
 const COMMANDS = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.ts';
 import { shareLimits } from './share-limits.ts';
-import { trafficOf } from './upstream/traffic-settings.ts';
+import { trafficOf } from './upstream/traffic/traffic-settings.ts';
 
 const ARGS = ['--auth', 'off', '--supergraph', 'supergraph.graphql'];
 

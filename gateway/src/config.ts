@@ -1,31 +1,31 @@
 /** Puts the settings of the gateway together: from the command line, else from the environment, else from the configuration file. */
 import { existsSync } from 'node:fs';
 import { SettingsError, SettingsFaults, readFamily, readSettings } from '@trestle/env';
-import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification';
+import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification/verification';
 import type { TlsCredentials } from '@trestle/service/server/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
-import type { AcceptedFiles } from './configuration/accepted-files.ts';
+import type { AcceptedFiles } from './configuration/file/accepted-files.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
-import { ENTRIES } from './configuration/entries.ts';
-import type { AddFault, FileSettingName } from './configuration/entry.ts';
+import { ENTRIES } from './configuration/entries/entries.ts';
+import type { AddFault, FileSettingName } from './configuration/entries/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { toLimits } from './configuration/read-limits.ts';
-import { settings } from './configuration/settings.ts';
+import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
-import { readTraffic } from './configuration/traffic-settings.ts';
+import { readTraffic } from './configuration/settings/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
-import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscription-upstream.ts';
-import type { TrafficSettings } from './upstream/traffic-settings.ts';
+import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscriptions/subscription-upstream.ts';
+import type { TrafficSettings } from './upstream/traffic/traffic-settings.ts';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';

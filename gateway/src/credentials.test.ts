@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { type TestIssuer, startTestIssuer } from '@trestle/identity/test-issuer';
+import { type TestIssuer, startTestIssuer } from '@trestle/identity/verification/test-issuer';
 import { createLog } from '@trestle/log';
 import { Registry } from 'prom-client';
 import { type GraphConfig, readConfig } from './config.ts';

@@ -1,10 +1,10 @@
 /** The check of credentials of a graph: tokens, revocations and API keys. */
-import { type ApiKeyExchange, createApiKeyExchange, isForeignKey } from '@trestle/identity/api-key-exchange';
-import { watchRevocations } from '@trestle/identity/revocation-watch';
-import { createRevocations } from '@trestle/identity/revocations';
-import type { TokenVerifier } from '@trestle/identity/tokens';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
-import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
+import { type ApiKeyExchange, createApiKeyExchange, isForeignKey } from '@trestle/identity/credentials/api-key-exchange';
+import { watchRevocations } from '@trestle/identity/revocations/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations/revocations';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
+import { hasTokenKeys, startVerification } from '@trestle/identity/verification/verification';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { Config } from './config.ts';

@@ -1,8 +1,8 @@
 /** One graph of the process: its supergraph, its engine, its check of credentials, and its transports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ApiKeyExchange } from '@trestle/identity/api-key-exchange';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { ApiKeyExchange } from '@trestle/identity/credentials/api-key-exchange';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import type { Admission } from '@trestle/service/admission/admission';
@@ -46,7 +46,7 @@ import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
-import type { CallbackRegistry } from './upstream/callbacks/callback-registry.ts';
+import type { CallbackRegistry } from './upstream/subscriptions/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
 import { watchTrustedDocuments } from './watch-documents.ts';

@@ -1,8 +1,8 @@
 /** Receives events of subgraphs by callbacks, where an address for them is set. */
 import type { Log } from '@trestle/log';
 import type { Config } from './config.ts';
-import { CallbackRegistry } from './upstream/callbacks/callback-registry.ts';
-import { serveCallbacks } from './upstream/callbacks/callback-server.ts';
+import { CallbackRegistry } from './upstream/subscriptions/callbacks/callback-registry.ts';
+import { serveCallbacks } from './upstream/subscriptions/callbacks/callback-server.ts';
 
 /** Callbacks that are received. */
 export interface Callbacks {

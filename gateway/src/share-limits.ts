@@ -1,6 +1,6 @@
 /** What each of several workers has of the limits of the whole gateway. */
 import type { Config, ProcessConfig } from './config.ts';
-import type { SubgraphTraffic, TrafficSettings } from './upstream/traffic-settings.ts';
+import type { SubgraphTraffic, TrafficSettings } from './upstream/traffic/traffic-settings.ts';
 
 /** Returns the settings of one worker: totals of connections, bytes and requests are divided among all. The same settings with one worker. */
 export function shareLimits(config: ProcessConfig): ProcessConfig {

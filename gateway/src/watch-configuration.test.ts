@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type Config, readConfig } from './config.ts';
-import type { AcceptedFiles } from './configuration/accepted-files.ts';
-import type { FileWatch } from './configuration/watch-file.ts';
+import type { AcceptedFiles } from './configuration/file/accepted-files.ts';
+import type { FileWatch } from './configuration/file/watch-file.ts';
 import { PlannerUnavailable } from './plan/threads/planner-unavailable.ts';
 import { watchConfigurations } from './watch-configuration.ts';
 

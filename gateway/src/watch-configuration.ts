@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import type { ProcessLog } from '@trestle/log';
 import type { Config, ProcessConfig } from './config.ts';
-import { type AcceptedFiles, toAcceptedFiles } from './configuration/accepted-files.ts';
-import { ENTRIES } from './configuration/entries.ts';
-import type { FileSettingName } from './configuration/entry.ts';
-import { readText } from './configuration/read-text.ts';
-import { graphSettings, sourceHeader } from './configuration/settings.ts';
-import { type FileWatch, type FileWatchOptions, watchFile } from './configuration/watch-file.ts';
+import { type AcceptedFiles, toAcceptedFiles } from './configuration/file/accepted-files.ts';
+import { ENTRIES } from './configuration/entries/entries.ts';
+import type { FileSettingName } from './configuration/entries/entry.ts';
+import { readText } from './configuration/file/read-text.ts';
+import { graphSettings, sourceHeader } from './configuration/settings/settings.ts';
+import { type FileWatch, type FileWatchOptions, watchFile } from './configuration/file/watch-file.ts';
 import { toRetryDelayMs } from './sources/passing-failure.ts';
 
 export interface ConfigurationWatchOptions {

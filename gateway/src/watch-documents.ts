@@ -1,7 +1,7 @@
 /** Keeps the trusted documents equal to their file. */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '@trestle/log';
-import { watchFile } from './configuration/watch-file.ts';
+import { watchFile } from './configuration/file/watch-file.ts';
 import { type TrustedDocuments, readTrustedDocuments } from './documents/trusted.ts';
 
 export interface TrustedDocumentsWatch {

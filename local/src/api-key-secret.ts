@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseApiKeySecret } from '@trestle/identity/api-keys';
+import { parseApiKeySecret } from '@trestle/identity/credentials/api-keys';
 import { writePrivateFile } from './data-directory.ts';
 
 const SECRET_BYTES = 32;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isApiKey } from '@trestle/identity/api-keys';
+import { isApiKey } from '@trestle/identity/credentials/api-keys';
 import { ensureCredentials, readCredentials } from './credentials.ts';
 
 describe('ensureCredentials', () => {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createApiKey, isApiKey } from '@trestle/identity/api-keys';
+import { createApiKey, isApiKey } from '@trestle/identity/credentials/api-keys';
 import { DEMO_ACCOUNTS } from './demo/accounts.ts';
 import { DEMO_CLIENTS } from './demo/oauth-clients.ts';
 import { writePrivateFile } from './data-directory.ts';

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parsePublicKeys, parseSigningKey } from '@trestle/identity/key-set';
-import { generateTokenKeys } from '@trestle/identity/tokens';
+import { parsePublicKeys, parseSigningKey } from '@trestle/identity/tokens/key-set';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { type DataDirectory, openDataDirectory, writePrivateFile } from './data-directory.ts';
 import { ensureTokenKeys } from './token-keys.ts';
 

@@ -3,8 +3,8 @@ import { createPrivateKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatKeySet, parsePublicKeys, parseSigningKey, toPublicJwk } from '@trestle/identity/key-set';
-import { generateTokenKeys } from '@trestle/identity/tokens';
+import { formatKeySet, parsePublicKeys, parseSigningKey, toPublicJwk } from '@trestle/identity/tokens/key-set';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { writePrivateFile } from './data-directory.ts';
 
 /** Holds the paths of the key files. */

@@ -1,6 +1,6 @@
 /** Every parser of client input takes time that grows linearly with the length of the input. */
 import { describe, expect, it } from '@jest/globals';
-import { readBearerToken, readCredential, takeUrlKeys } from '@trestle/identity/credential';
+import { readBearerToken, readCredential, takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { FieldFault } from '@trestle/schema/errors';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { chooseEncoding } from '@trestle/service/messages/encoding';

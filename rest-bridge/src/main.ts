@@ -1,9 +1,9 @@
 /** The process of the REST bridge: wires its parts together and serves HTTP. */
-import { createApiKeyExchange } from '@trestle/identity/api-key-exchange';
-import { watchRevocations } from '@trestle/identity/revocation-watch';
-import { createRevocations } from '@trestle/identity/revocations';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
-import { type Verification, startVerification } from '@trestle/identity/verification';
+import { createApiKeyExchange } from '@trestle/identity/credentials/api-key-exchange';
+import { watchRevocations } from '@trestle/identity/revocations/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations/revocations';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
+import { type Verification, startVerification } from '@trestle/identity/verification/verification';
 import { createRateLimits } from '@trestle/limits/settings';
 import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';

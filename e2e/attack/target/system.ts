@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSigningKey } from '@trestle/identity/key-set';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer } from '@trestle/identity/tokens';
+import { parseSigningKey } from '@trestle/identity/tokens/key-set';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer } from '@trestle/identity/tokens/tokens';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import pg from 'pg';
-import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/supervisor-process.ts';
-import { createCertificate } from '../../stack/tls-client.ts';
+import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/processes/supervisor-process.ts';
+import { createCertificate } from '../../stack/clients/tls-client.ts';
 import type { Address } from '../wire/connections.ts';
 
 export const SERVICES = ['rest-bridge', 'gateway', 'users', 'orders', 'content'] as const;

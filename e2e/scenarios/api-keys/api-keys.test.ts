@@ -1,8 +1,8 @@
 /** API keys from their creation to their end, by REST and GraphQL, on every process (spec §5.2, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey, isApiKey } from '@trestle/identity/api-keys';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { createApiKey, isApiKey } from '@trestle/identity/credentials/api-keys';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;

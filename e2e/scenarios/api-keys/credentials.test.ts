@@ -1,7 +1,7 @@
 /** Credentials of requests, by a table of cases at every transport: exactly one, and which answer refuses it (spec §5.1, §5.2, §5.7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey } from '@trestle/identity/api-keys';
-import { openSocket } from '../../stack/socket-client.ts';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 import { type RawReply, sendRaw } from './raw-request.ts';

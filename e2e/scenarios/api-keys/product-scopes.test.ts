@@ -1,7 +1,7 @@
 /** Products that an administrator's credentials write: only within their scopes, by REST and GraphQL (spec §5.5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Scope } from '@trestle/identity/scopes';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

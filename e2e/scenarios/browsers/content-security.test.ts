@@ -1,7 +1,7 @@
 /** The pages of the system in Chromium: none violates its own content security policy (CSP 3). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
 import { authorizationPath } from '../oauth/authorization-request.ts';
 import { CALLBACK, type OAuthSystem, leaseOAuthSystem } from '../oauth/oauth-system.ts';
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type OAuthSystem, leaseOAuthSystem } from '../oauth/oauth-system.ts';
 import { type PageOrigin, serveOrigin } from './origins.ts';
 

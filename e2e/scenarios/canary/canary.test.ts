@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateSigningKeys, parseSigningKey, signArtifact } from '@trestle/schema/artifact';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { startFederation, startGateway } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import type { RunningProcess } from '../../stack/process.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 
 const CLIENTS = 400;

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type TestRegistry, newEnvironment, startRegistry } from '../registry/registry-client.ts';
 import { type PackedCommand, installCommand } from './packed-command.ts';
 import { type TestSubgraph, startSubgraph } from './test-subgraph.ts';

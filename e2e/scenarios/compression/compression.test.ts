@@ -2,8 +2,8 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { brotliCompressSync, brotliDecompressSync, constants, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Answer, type Federation, startFederation } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Answer, type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const subgraphs = {
   lists: {

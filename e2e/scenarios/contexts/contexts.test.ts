@@ -1,6 +1,6 @@
 /** `@context` and `@fromContext`: a real gateway gives fields the values of the objects around them, which clients do not send. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const users = [
   { id: 'u1', currency: 'EUR', isKnown: true },

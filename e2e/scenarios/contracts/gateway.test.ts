@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type RunningSubgraph, serve, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type RunningSubgraph, serve, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { createChanges } from './contract-client.ts';
 

@@ -1,9 +1,9 @@
 /** A PostgreSQL primary that is killed under load and replaced by its synchronous standby (spec §7.3, §8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { expectEachOnce, startDurableLoad } from '../../stack/durable-load.ts';
-import { followEvents } from '../../stack/event-follower.ts';
-import { type ReplicatedPostgres, startReplicatedPostgres } from '../../stack/replicated-postgres.ts';
+import { followEvents } from '../../stack/clients/event-follower.ts';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '../../stack/processes/replicated-postgres.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { untilPublished, uploadVideos } from '../two-nodes/video-jobs.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { cp, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { ROOT } from '../../stack/process.ts';
+import { ROOT } from '../../stack/processes/process.ts';
 
 const COPIED = [
   ...['schema', 'packages', 'subgraphs', 'gateway', 'registry', 'rest-bridge', 'local', 'prisma'],

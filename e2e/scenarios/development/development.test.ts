@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import {
   type Ports,
   type SupervisorProcess,
@@ -11,7 +11,7 @@ import {
   chooseFreePorts,
   findChildren,
   startSupervisor,
-} from '../../stack/supervisor-process.ts';
+} from '../../stack/processes/supervisor-process.ts';
 import { copyRepository } from './copied-repository.ts';
 
 let home: string;

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const QUERY = 'query Stock($by: Int) { stock(by: $by) { id count place } }';
 let count = 3;

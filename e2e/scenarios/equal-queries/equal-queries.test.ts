@@ -1,7 +1,7 @@
 /** `traffic.deduplicate`: a real gateway sends equal queries of one caller that are in flight to a subgraph once. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const QUERY = '{ stock }';
 let stock = 3;

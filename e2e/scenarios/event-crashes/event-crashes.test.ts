@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type Account, type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
 import { type EventsClient, readEvents } from '../events/events-client.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';

@@ -1,6 +1,6 @@
 /** What readers of events get in hard cases: several processes, disabled webhooks, and events that are no longer kept (ADR 24, ADR 25). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { type Receiver, answer, startReceiver } from '../webhooks/receiver.ts';
 import { type EventsClient, readEvents } from './events-client.ts';

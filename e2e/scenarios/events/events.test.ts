@@ -1,7 +1,7 @@
 /** Events of all subgraphs as a list, as a stream of server-sent events and as a subscription (spec §6, contract §4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Reply, until } from '../../stack/client.ts';
-import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
+import { type Reply, until } from '../../stack/clients/client.ts';
+import { type OpenResponse, openEventStream } from '../../stack/clients/event-stream.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type Socket, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { type EventsClient, readEvents } from './events-client.ts';
 

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const SOURCES = { books: { sdl: 'type Query { title: String }', resolvers: { Query: { title: () => 'Emma' } } } };
 const STAGES = ['onRequest', 'onContext', 'onOperation', 'onPlan', 'onSubgraphRequest', 'onResponse'];

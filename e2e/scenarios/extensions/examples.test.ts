@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const SOURCES = {
   books: {

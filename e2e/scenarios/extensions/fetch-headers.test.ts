@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Answer, type Federation, type Received, startFederation, startGateway } from '../../stack/federation.ts';
-import { request, sumMetric, until } from '../../stack/client.ts';
-import type { RunningProcess } from '../../stack/process.ts';
-import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
-import { createTopic } from '../../stack/topic.ts';
+import { type Answer, type Federation, type Received, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { request, sumMetric, until } from '../../stack/clients/client.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
+import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
+import { createTopic } from '../../stack/federation/topic.ts';
 import { CACHE_CONTROL } from '../response-cache/lamps.ts';
 
 const ticked = createTopic<{ readonly id: string }>();

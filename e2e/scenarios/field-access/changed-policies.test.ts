@@ -3,9 +3,9 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const { privateKeyPem, publicKeyPem } = generateTokenKeys();
 const { token } = createTokenIssuer({ privateKeyPem }).issue({

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, compose, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type AccessSettings, PERSON, subgraphs, tokenOf, writeAccessSettings } from './harbours.ts';
 
 let settings: AccessSettings;

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 
 const HARBOUR = { __typename: 'Harbour', code: 'HAM', name: 'Hamburg', depth: 12.5, keeper: { name: 'Ada' }, crane: 'idle' };
 const YARD = { __typename: 'Yard', name: 'Yard', workers: 7 };

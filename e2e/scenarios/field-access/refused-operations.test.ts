@@ -1,7 +1,7 @@
 /** Operations with denied fields where `DENIED_FIELDS=refuse`, in both engines: nothing of them is executed. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type AccessSettings, PERSON, subgraphs, tokenOf, writeAccessSettings } from './harbours.ts';
 
 let settings: AccessSettings;

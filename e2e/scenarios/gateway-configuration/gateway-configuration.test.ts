@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { until } from '../../stack/client.ts';
-import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation/federation.ts';
 
 const COMMAND = fileURLToPath(new URL('../../../gateway/bin/trestle-gateway.mjs', import.meta.url));
 const SCHEMA = fileURLToPath(new URL('../../../gateway/trestle.schema.json', import.meta.url));

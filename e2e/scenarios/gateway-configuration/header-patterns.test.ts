@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { Agent, fetch as fetchByUndici, interceptors } from 'undici';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { QUERY, SOURCES } from './priced-lamps.ts';
 
 const RULES_WITH_PATTERNS = `

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { type Answer, type Federation, startFederation } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { type Answer, type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const SOURCES = {
   greetings: {

@@ -5,10 +5,10 @@ import { constants } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { generateTokenKeys } from '@trestle/identity/tokens';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import { startProcess } from '../../stack/process.ts';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { startProcess } from '../../stack/processes/process.ts';
 import {
   type Certificate,
   type TlsRequest,
@@ -17,7 +17,7 @@ import {
   createCertificate,
   openHttp2,
   readHttp2,
-} from '../../stack/tls-client.ts';
+} from '../../stack/clients/tls-client.ts';
 
 const HSTS = 'max-age=31536000; includeSubDomains';
 const subgraphs = {

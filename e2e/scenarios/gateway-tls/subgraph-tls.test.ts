@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
-import { type Certificate, createCertificate } from '../../stack/tls-client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
+import { type Certificate, createCertificate } from '../../stack/clients/tls-client.ts';
 
 const subgraphs = {
   ticker: {

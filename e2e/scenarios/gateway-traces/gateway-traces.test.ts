@@ -1,8 +1,8 @@
 /** What the gateway lets see of itself: spans in one trace with its client's and its subgraphs', and metrics whose names have a limit. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type Collector, startCollector } from '../../stack/collector.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let collector: Collector;
 let federation: Federation;

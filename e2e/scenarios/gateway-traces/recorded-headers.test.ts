@@ -1,9 +1,9 @@
 /** Headers that an operator has chosen, in the spans and the access log of the gateway. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Collector, startCollector } from '../../stack/collector.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 
 const SUBGRAPH = { only: { sdl: 'type Query { one: Int }', resolvers: { Query: { one: () => 1 } } } };
 const SETTING = 'OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST';

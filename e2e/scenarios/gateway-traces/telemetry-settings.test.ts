@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Collector, startCollector } from '../../stack/collector.ts';
-import { startGrpcCollector } from '../../stack/grpc-collector.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
+import { startGrpcCollector } from '../../stack/collectors/grpc-collector.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const TOKEN = 'Bearer a-token-of-the-collector';
 const SUBGRAPH = { only: { sdl: 'type Query { one: Int }', resolvers: { Query: { one: () => 1 } } } };

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import { toRunningProcess } from '../../stack/process.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { toRunningProcess } from '../../stack/processes/process.ts';
 
 const subgraphs = {
   harbours: {

@@ -1,7 +1,7 @@
 /** GraphiQL, which the gateway serves to browsers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { serverAudits } from 'graphql-http';
-import { request, until } from '../../stack/client.ts';
-import { type Answer, type Federation, startFederation } from '../../stack/federation.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Answer, type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const TEXT = '{ hello }';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,6 +1,6 @@
 /** The response headers of the gateway, and the request headers that it forwards to the subgraphs (spec §8, contract §4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -1,10 +1,10 @@
 /** Requests that are valid and were once refused or answered in another form, and the limits that HTTP sets to all requests. */
 import { request as httpRequest } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
 
 const harbours = createHarbours();
 let federation: Federation;

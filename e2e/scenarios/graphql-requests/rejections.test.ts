@@ -1,7 +1,7 @@
 /** GraphQL requests that the gateway rejects, each with its status, its code and the id of the request (contract §3, §5, §6). */
 import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 let stack: LeasedStack;

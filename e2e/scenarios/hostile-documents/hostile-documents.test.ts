@@ -1,7 +1,7 @@
 /** Documents that were written to take a gateway's time and memory, against a real gateway, and what honest clients send beside them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type IntrospectionOptions, buildClientSchema, getIntrospectionQuery } from 'graphql';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const MAX_RESPONSE_BYTES = 200_000;
 

@@ -2,10 +2,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { request } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 let federation: Federation;

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 
 const MANY = 100;
 const FEW = 8;

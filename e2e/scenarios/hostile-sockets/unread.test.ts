@@ -1,10 +1,10 @@
 /** Clients that send and never read: the data buffered for each and for all together is bounded, and their connections are closed. */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { COLLECT_GARBAGE } from '../../stack/process.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { COLLECT_GARBAGE } from '../../stack/processes/process.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
 
 const MEGABYTE = 1_000_000;
 /** The bound of the process in these tests; and how much memory outside of the heap it may grow by. */

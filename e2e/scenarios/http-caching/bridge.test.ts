@@ -1,7 +1,7 @@
 /** What shared caches may keep of the REST API and of the gateway of the whole system (contract §4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Front, hasNginx, startCache } from '../../stack/front.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Front, hasNginx, startCache } from '../../stack/processes/front.ts';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

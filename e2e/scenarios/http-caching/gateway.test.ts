@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent, type Dispatcher, fetch as fetchByUndici, interceptors } from 'undici';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { type Front, hasNginx, startCache } from '../../stack/front.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { type Front, hasNginx, startCache } from '../../stack/processes/front.ts';
 
 const CACHE_CONTROL = `
 extend schema @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl")

@@ -1,7 +1,7 @@
 /** Authentication and authorisation of callers (spec §5, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type TestIssuer, startTestIssuer } from '@trestle/identity/test-issuer';
-import { until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
-import { createTopic } from '../../stack/topic.ts';
+import { type TestIssuer, startTestIssuer } from '@trestle/identity/verification/test-issuer';
+import { until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
+import { createTopic } from '../../stack/federation/topic.ts';
 
 const ticked = createTopic<{ readonly n: number }>();
 const SUBGRAPH = {

@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestIssuer, startTestIssuer } from '@trestle/identity/test-issuer';
+import { type TestIssuer, startTestIssuer } from '@trestle/identity/verification/test-issuer';
 import { WebSocket } from 'ws';
-import { readMetric, request } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { readMetric, request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const PAGE = 'https://app.example.com';
 const SUBGRAPH = {

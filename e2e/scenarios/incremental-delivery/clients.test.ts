@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 import { type Query, type WatchQuery, type Watched, createApollo, createRelay, createUrql } from './clients.ts';
 
 const HARBOURS = [

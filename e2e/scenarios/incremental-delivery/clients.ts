@@ -10,7 +10,7 @@ import type { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/clien
 import { Client as UrqlClient, cacheExchange, fetchExchange } from '@urql/core';
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery, printSchema } from 'graphql';
 import { type ConcreteRequest, Environment, RecordSource, Store, createOperationDescriptor, fetchQuery } from 'relay-runtime';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { createNetwork } from './relay-network.ts';
 
 const require = createRequire(import.meta.url);

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWsClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const HAMBURG = { code: 'HAM', name: 'Hamburg' };
 const ROTTERDAM = { code: 'RTM', name: 'Rotterdam' };

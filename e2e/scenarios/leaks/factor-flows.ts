@@ -1,5 +1,5 @@
 /** The flows of devices and of second factors, with secrets that the system gives and codes that people type. */
-import { type Reply, type RequestOptions, until } from '../../stack/client.ts';
+import { type Reply, type RequestOptions, until } from '../../stack/clients/client.ts';
 import { totpOf } from '../login-defence/totp.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
 import { DEVICE_GRANT, type OAuthSystem } from '../oauth/oauth-system.ts';

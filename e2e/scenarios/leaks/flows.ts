@@ -1,9 +1,9 @@
 /** Uses every way to sign in and every way to fail, with planted secrets and personal data, and keeps what the errors said. */
 import { createHash, randomBytes } from 'node:crypto';
-import { createApiKey } from '@trestle/identity/api-keys';
-import { type Reply, type RequestOptions, request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
+import { type Reply, type RequestOptions, request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient } from '../oauth/oauth-system.ts';
 import { cookieOf } from '../sessions/browser.ts';

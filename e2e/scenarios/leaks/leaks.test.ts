@@ -1,7 +1,7 @@
 /** No secret and no personal data in logs, traces, metrics and errors of all flows (spec §5.10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type Collector, startCollector } from '../../stack/collector.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
 import type { Stack } from '../../stack/stack.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { Flows } from './flows.ts';

@@ -4,9 +4,9 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import {
   PORT_SETTINGS,
   type Ports,
@@ -16,7 +16,7 @@ import {
   findChildren,
   readDemoCredentials,
   startSupervisor,
-} from '../../stack/supervisor-process.ts';
+} from '../../stack/processes/supervisor-process.ts';
 
 interface Credentials {
   readonly accounts: readonly { email: string; password: string; role: string; plan: string; userId: string; apiKey: string }[];

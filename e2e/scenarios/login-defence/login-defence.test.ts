@@ -1,8 +1,8 @@
 /** Guesses of passwords at every transport (issue 13, ADR 20): bounded, and the same for accounts that do not exist. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Reply, request } from '../../stack/client.ts';
+import { type Reply, request } from '../../stack/clients/client.ts';
 import { type Stack, startStack } from '../../stack/stack.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 let stack: Stack;
 const ADA = { email: 'ada@example.org', password: 'Ada-passes-1' };

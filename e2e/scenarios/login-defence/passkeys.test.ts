@@ -1,8 +1,8 @@
 /** Passkeys (ADR 21) with a virtual authenticator of Chromium: registration, login, and what must be refused. */
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import type { Reply } from '../../stack/client.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
+import type { Reply } from '../../stack/clients/client.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { logIn } from '../sessions/browser.ts';
 

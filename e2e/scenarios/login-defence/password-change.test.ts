@@ -1,6 +1,6 @@
 /** Changes of password and e-mail address (issue 13): they need the current password, and end every other access to the account. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 import { codeOf, logIn, refresh } from '../sessions/browser.ts';

@@ -1,6 +1,6 @@
 /** Authenticator apps and recovery codes (issue 13, ADR 21): enrolment, login by every transport, replay, guesses, administrators. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Reply } from '../../stack/client.ts';
+import type { Reply } from '../../stack/clients/client.ts';
 import { authorizationPath } from '../oauth/authorization-request.ts';
 import { type OAuthSystem, type RegisteredClient, CALLBACK, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';

@@ -2,7 +2,7 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type Reply, request } from '../../stack/client.ts';
+import { type Reply, request } from '../../stack/clients/client.ts';
 
 export interface AgentOptions {
   readonly token?: string;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { request } from '../../stack/client.ts';
-import { startGateway } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { startGateway } from '../../stack/federation/federation.ts';
 import { type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from '../oauth/oauth-system.ts';
 import { call, send, toMessage, withAgent } from './agent.ts';
 

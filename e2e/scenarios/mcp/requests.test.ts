@@ -4,8 +4,8 @@ import { request as open } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
 import { AGENT_HEADERS, call, send, toMessage, withAgent } from './agent.ts';
 import { MANIFEST, subgraphs } from './library.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 import { call, withAgent } from './agent.ts';
 import { DOCUMENTS, MANIFEST, lent, subgraphs } from './library.ts';
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { VERIFIER, authorizationPath } from './authorization-request.ts';
 import { FormBrowser } from './form-browser.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';

@@ -1,7 +1,7 @@
 /** The pages in Chromium, with and without JavaScript: they can be used, they are accessible (axe), and they fit a phone. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
 import { authorizationPath } from './authorization-request.ts';
 import { PHONE, checkPage } from './check-page.ts';
 import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';

@@ -1,6 +1,6 @@
 /** Modules about the authorization request: its parameters, its errors, and what the person is asked. */
 import { expect } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { CALLBACK, type Module, claimsOf } from './conformance-client.ts';
 
 export const REQUEST_MODULES: readonly Module[] = [

@@ -1,8 +1,8 @@
 /** What the GraphQL specification says of variables, conditions and the order of fields, asked of a real gateway over several subgraphs. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildClientSchema, getIntrospectionQuery, isInputObjectType } from 'graphql';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const entity = { __resolveReference: (key: object) => key };
 const withOneOf = (sdl: string) => sdl.replace(/(input One\s+@join__type\([^)]*\))/, '$1 @oneOf');

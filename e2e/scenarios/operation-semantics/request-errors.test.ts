@@ -1,7 +1,7 @@
 /** Errors of requests that exceed a limit or name no operation, from a real gateway with each engine. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const sources = {
   shop: {

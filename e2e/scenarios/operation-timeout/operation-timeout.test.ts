@@ -1,7 +1,7 @@
 /** OPERATION_TIMEOUT_MS: how long an operation may be executed, and what its client gets then. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { request } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const HAMBURG = { code: 'HAM', name: 'Hamburg' };
 const sources = {

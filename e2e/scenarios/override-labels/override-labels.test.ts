@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, compose, startFederation, startGateway } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation.ts';
-import { readRequests } from '../../stack/graphos-report.ts';
-import { startReportReceiver } from '../../stack/report-receiver.ts';
+import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation/federation.ts';
+import { readRequests } from '../../stack/collectors/graphos-report.ts';
+import { startReportReceiver } from '../../stack/collectors/report-receiver.ts';
 import { call, withAgent } from '../mcp/agent.ts';
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 /** The pages of password resets in Chromium without JavaScript, accessible by axe; and that an unknown address takes as long as a known one. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import { until } from '../../stack/client.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
+import { until } from '../../stack/clients/client.ts';
 import { PHONE, checkPage } from '../oauth/check-page.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { logIn } from '../sessions/browser.ts';

@@ -1,7 +1,7 @@
 /** Password resets (spec §4.2, contract §4): by REST and GraphQL, a mail by a real SMTP server, and the page that its link leads to. */
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import type { Account, Stack } from '../../stack/stack.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';

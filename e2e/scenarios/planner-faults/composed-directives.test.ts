@@ -1,6 +1,6 @@
 /** Directives for operations that subgraphs compose by `@composeDirective`, used by clients of the real gateway. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const link = (version: string) => `extend schema
   @link(url: "https://directives.example/tone/${version}", import: [{ name: "@tone", as: "@voice" }, "@owner"])

@@ -1,6 +1,6 @@
 /** Operations with `@skip` and `@include` of which Apollo's planner leaves out too much or too little. Each runs on the real gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 

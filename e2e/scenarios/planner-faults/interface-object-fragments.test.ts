@@ -1,6 +1,6 @@
 /** Fragments inside fields of interface objects, which Apollo's planner refuses or resolves for the wrong types. Each runs on the real gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 

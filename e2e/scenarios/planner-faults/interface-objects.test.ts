@@ -1,6 +1,6 @@
 /** Operations on interface objects that Apollo's planner refuses, or for which it fetches more than they need, answered by the real gateway. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const resolveType = { __resolveType: ({ __typename }: { __typename: string }) => __typename };
 

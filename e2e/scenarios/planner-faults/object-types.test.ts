@@ -1,6 +1,6 @@
 /** Objects that Apollo's executor merges although they have different types. Each runs on the real gateway. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

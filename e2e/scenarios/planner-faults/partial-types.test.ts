@@ -1,6 +1,6 @@
 /** Fragments on types that only some subgraphs have behind a union or interface, answered by the real gateway. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 const COMMON = { __typename: 'Common', c: 'common' };
 const ONLY = { A: { __typename: 'OnlyA', a: 'only a' }, B: { __typename: 'OnlyB', b: 'only b' } };

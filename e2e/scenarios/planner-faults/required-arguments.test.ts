@@ -1,6 +1,6 @@
 /** `@requires` on a field with arguments, whose arguments Apollo's planner mixes with those of the client. Each runs on the real gateway. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

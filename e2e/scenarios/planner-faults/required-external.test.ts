@@ -1,6 +1,6 @@
 /** A `@requires` whose fields the subgraph before has as `@external`: Apollo's planner would ask that subgraph for them. On the real gateway. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Root fields and mutations that Apollo's planner and executor drop, reorder or repeat. Each runs on the real gateway. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

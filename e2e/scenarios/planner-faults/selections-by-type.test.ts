@@ -1,6 +1,6 @@
 /** Fields below a fragment on one type, which Apollo's planner fetches for objects of other types too. Each runs on the real gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 

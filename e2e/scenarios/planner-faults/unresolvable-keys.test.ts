@@ -1,6 +1,6 @@
 /** Keys that a subgraph declares with `resolvable: false`, which Apollo's planner uses all the same. Each runs on the real gateway. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

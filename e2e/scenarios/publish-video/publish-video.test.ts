@@ -1,7 +1,7 @@
 /** Publishing of videos (spec §4.2, contract §3, §4): a job reads the content, makes a poster and makes the video visible. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { sendFiles, toWebm } from '../../stack/multipart.ts';
+import { until } from '../../stack/clients/client.ts';
+import { sendFiles, toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { codeOf } from '../sessions/browser.ts';
 import { toMp4 } from './video-files.ts';

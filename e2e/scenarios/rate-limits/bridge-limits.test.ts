@@ -1,9 +1,9 @@
 /** Requests per minute at the bridge (spec §7.1, §8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey } from '@trestle/identity/api-keys';
-import { readMetric } from '../../stack/client.ts';
+import { createApiKey } from '@trestle/identity/credentials/api-keys';
+import { readMetric } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 import { LIMITS, send, sendBytes } from './clients.ts';
 

@@ -1,7 +1,7 @@
 /** Clients at their own addresses, of bridges and gateways with low limits, behind the trusted proxy that the test is. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { RunningProcess } from '../../stack/process.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 
 /** Settings of a bridge or gateway that takes the word of the test for the addresses of clients. */
 export const TRUSTING = { TRUSTED_PROXIES: '127.0.0.1' };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 import { type Sent, LIMITS, TRUSTING, postTo, send, sendBytes } from './clients.ts';
 

@@ -1,7 +1,7 @@
 /** The plan of an account, which gives it a limit of its own (spec §7.1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 import { LIMITS, send } from './clients.ts';
 

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { UplinkSupergraphManager } from '@apollo/gateway';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { startCollector } from '../../stack/collector.ts';
-import { type RunningSubgraph, serve, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
-import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { startCollector } from '../../stack/collectors/collector.ts';
+import { type RunningSubgraph, serve, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
+import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
 
 /** How many publishes follow each other under load. */

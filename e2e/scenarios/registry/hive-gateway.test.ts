@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type TestSubgraph, startSubgraph } from '../cli/test-subgraph.ts';
 import { type TestRegistry, newEnvironment, startRegistry } from './registry-client.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
-import { until } from '../../stack/client.ts';
-import { killTogether } from '../../stack/replicated-postgres.ts';
+import { until } from '../../stack/clients/client.ts';
+import { killTogether } from '../../stack/processes/replicated-postgres.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
 
 const USERS = `${LINK}\ntype Query { user: User }\ntype User @key(fields: "id") {\n  id: ID!\n  age: Int\n}`;

@@ -1,8 +1,8 @@
 /** What the registry shows to browsers: GraphiQL and a reference of its API, linked on the page of the bridge (issue 17 point 9). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import { request } from '../../stack/client.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type TestRegistry, startRegistry } from './registry-client.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };

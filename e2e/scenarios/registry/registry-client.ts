@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { generateSigningKeys } from '@trestle/schema/artifact';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { ROOT, type RunningProcess, startProcess } from '../../stack/process.ts';
+import { ROOT, type RunningProcess, startProcess } from '../../stack/processes/process.ts';
 
 export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 

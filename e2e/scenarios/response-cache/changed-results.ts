@@ -1,6 +1,6 @@
 /** Tests: what a mutation ends, and what clients share. */
 import { describe, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
 import {
   type Headers,
   ADA,

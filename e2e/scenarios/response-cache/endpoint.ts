@@ -1,6 +1,6 @@
 /** Tests: the endpoint that invalidates results, and tags of subgraphs. */
 import { describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type Headers, ADA, BOB, KEY, ask, federation, fetchesOf, fresh, sharing, statusOf } from './lamp-system.ts';
 
 describe('POST /response-cache', () => {

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
-import { startGateway } from '../../stack/federation.ts';
-import { type RunningProcess, startProcess } from '../../stack/process.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
+import { startGateway } from '../../stack/federation/federation.ts';
+import { type RunningProcess, startProcess } from '../../stack/processes/process.ts';
 import { ask, federation, folder, fresh } from './lamp-system.ts';
 import { renamed, state } from './lamps.ts';
 

@@ -1,6 +1,6 @@
 /** Tests: results of single fetches that the gateway keeps, for whichever query needs them. */
 import { describe, expect, it } from '@jest/globals';
-import { readMetric, request } from '../../stack/client.ts';
+import { readMetric, request } from '../../stack/clients/client.ts';
 import { type Headers, ADA, BOB, KEY, MINE, ask, entityGateways, federation, fresh, nextNumber, statusOf } from './lamp-system.ts';
 import { state } from './lamps.ts';
 

@@ -1,6 +1,6 @@
 /** Tests: which results are kept, for whom, and for how long. */
 import { describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { ADA, BOB, HIT, MINE, STORED, ask, createGate, federation, fetchesOf, fresh, statusOf } from './lamp-system.ts';
 import { state } from './lamps.ts';
 

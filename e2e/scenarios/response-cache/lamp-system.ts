@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestRedis } from '@trestle/limits/test-redis';
-import { type Reply, request } from '../../stack/client.ts';
-import { type Answer, type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { type Reply, request } from '../../stack/clients/client.ts';
+import { type Answer, type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { LAMPS, state } from './lamps.ts';
 
 const RULES = `

@@ -1,5 +1,5 @@
 /** Two subgraphs of lamps with `@cacheControl`, whose values the test changes. */
-import { createTopic } from '../../stack/topic.ts';
+import { createTopic } from '../../stack/federation/topic.ts';
 
 export const CACHE_CONTROL = `
 extend schema @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl")

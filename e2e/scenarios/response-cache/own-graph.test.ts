@@ -1,8 +1,8 @@
 /** The response cache with tokens that are checked, in the graph of this repository and behind its REST API. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { until } from '../../stack/clients/client.ts';
+import { startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type Headers, ADA, BOB, ask, federation, folder, fresh, nextNumber, redis, statusOf } from './lamp-system.ts';
 import { state } from './lamps.ts';
 

@@ -1,7 +1,7 @@
 /** Conditional requests, ranges and encodings over real processes (RFC 9110 §13, §14; spec §1, §7.3; contract §4). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -1,6 +1,6 @@
 /** The index of the bridge, and the addresses in its documents. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 let stack: LeasedStack;

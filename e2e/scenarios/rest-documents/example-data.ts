@@ -1,5 +1,5 @@
 /** The rows that the examples of the OpenAPI documents show. */
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import type { LeasedStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

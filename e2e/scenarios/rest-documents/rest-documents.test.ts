@@ -1,6 +1,6 @@
 /** The OpenAPI documents against what the bridge does: their examples, limits, routes and parameters. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 import { createExampleData } from './example-data.ts';

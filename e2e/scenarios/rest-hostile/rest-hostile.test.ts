@@ -1,7 +1,7 @@
 /** What hostile clients send to the bridge: values that no field takes, targets that lead elsewhere, texts made to be slow to read. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request } from '../../stack/clients/client.ts';
 import type { LeasedStack } from '../../stack/leased-stack.ts';
 import { type Account, createClients } from '../../stack/stack.ts';
 import { type OAuthSystem, leaseOAuthSystem } from '../oauth/oauth-system.ts';

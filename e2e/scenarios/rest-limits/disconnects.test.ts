@@ -3,14 +3,14 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import { constants } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../stack/client.ts';
-import { type RunningProcess, startProcess } from '../../stack/process.ts';
-import { beginHttp2, createCertificate, openHttp2 } from '../../stack/tls-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type RunningProcess, startProcess } from '../../stack/processes/process.ts';
+import { beginHttp2, createCertificate, openHttp2 } from '../../stack/clients/tls-client.ts';
 
 /** A gateway that answers nothing until a test does: its open responses, by the name of their operation. */
 const open = new Map<string, ServerResponse>();

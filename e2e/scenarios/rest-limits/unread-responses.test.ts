@@ -6,10 +6,10 @@ import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type Stack, startStack } from '../../stack/stack.ts';
-import { type Certificate, beginHttp2, createCertificate, readHttp2 } from '../../stack/tls-client.ts';
+import { type Certificate, beginHttp2, createCertificate, readHttp2 } from '../../stack/clients/tls-client.ts';
 
 const POSTS = 100;
 /** A list of them takes more than 100 kB, so that 8 MiB are 80 of such lists. */

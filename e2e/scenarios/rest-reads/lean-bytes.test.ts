@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readMetric } from '../../stack/client.ts';
+import { readMetric } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 let stack: LeasedStack;

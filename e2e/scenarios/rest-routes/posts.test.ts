@@ -1,6 +1,6 @@
 /** Posts and comments by REST, and the search that finds them (spec §4.2, contract §4). */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { ada, admin, bob, call, ids, stack, useRoutes, write } from './routes-system.ts';
 
 useRoutes();

@@ -1,6 +1,6 @@
 /** What the other nouns offer by REST (spec §4.2, contract §4), and what a resource shows when a part of it fails. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import type { Account } from '../../stack/stack.ts';
 import { ada, admin, bob, call, ids, stack, useRoutes } from './routes-system.ts';
 

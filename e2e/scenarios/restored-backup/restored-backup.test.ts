@@ -4,11 +4,11 @@
  * through NATS.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { followEvents } from '../../stack/event-follower.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
+import { until } from '../../stack/clients/client.ts';
+import { followEvents } from '../../stack/clients/event-follower.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { type Backup, takeBackup } from './backup.ts';
 

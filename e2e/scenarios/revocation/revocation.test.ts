@@ -1,9 +1,9 @@
 /** Tokens that are revoked: by whom, for what, and where that is known (spec §5.3, contract §4, ADR 10). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -1,6 +1,6 @@
 /** Rolling restarts of gateways and bridges behind reverse proxies; `npm run roll` does the same for longer. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { hasNginx } from '../../stack/front.ts';
+import { hasNginx } from '../../stack/processes/front.ts';
 import { rollUnderLoad } from '../../stack/rolling.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 

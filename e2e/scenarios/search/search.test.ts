@@ -1,6 +1,6 @@
 /** The search over accounts, posts and comments (spec §4.2, contract §3): what it finds, how soon, and that no crash or rebuild loses anything. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

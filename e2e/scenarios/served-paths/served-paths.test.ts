@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import type { Browser } from 'playwright-core';
 import WebSocket from 'ws';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import { request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 
 const PATIENCE_MS = 60_000;
 const SDL = 'type Query { hello: String } type Subscription { ticks: Int }';

@@ -1,5 +1,5 @@
 /** A browser's part in a session: it keeps the refresh cookie, and sends it with its origin. */
-import { type Reply, request } from '../../stack/client.ts';
+import { type Reply, request } from '../../stack/clients/client.ts';
 
 export interface Login {
   readonly token: string;

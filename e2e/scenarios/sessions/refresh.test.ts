@@ -1,6 +1,6 @@
 /** Refresh tokens (spec §5, ADR 19): rotation, races of tabs, reuse, origins and cookies, through real processes. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import { codeOf, cookieOf, logIn, refresh } from './browser.ts';
 

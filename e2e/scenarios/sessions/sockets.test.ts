@@ -1,7 +1,7 @@
 /** Sessions over a WebSocket: what it can do, and what it refuses because it has no cookies. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { logIn } from './browser.ts';
 
 const ada = { email: 'ada@example.org', password: 'Ada-passes-1' };

@@ -5,9 +5,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { compose, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { compose, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 
 /** A subgraph that answers with its name after a few milliseconds, so that requests are in flight when it is killed. */
 const SUBGRAPH = `

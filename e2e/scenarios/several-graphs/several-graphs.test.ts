@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import { HIGH_RATE_LIMITS, type RunningProcess } from '../../stack/process.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { HIGH_RATE_LIMITS, type RunningProcess } from '../../stack/processes/process.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const COMMAND = fileURLToPath(new URL('../../../gateway/bin/trestle-gateway.mjs', import.meta.url));
 const ADMIN_HOST = 'admin.example.com';

@@ -1,7 +1,7 @@
 /** Signing in while an invalid credential is still sent along: by REST and by GraphQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { request } from '../../stack/clients/client.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

@@ -1,6 +1,6 @@
 /** What a client learns of errors that subgraphs report or make, through the command and real HTTP. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());

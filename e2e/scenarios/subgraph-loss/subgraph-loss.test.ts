@@ -1,6 +1,6 @@
 /** A subgraph is killed and restarted: other data is served meanwhile, and errors do not reveal its address (contract §3). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 

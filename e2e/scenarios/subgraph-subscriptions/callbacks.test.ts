@@ -9,10 +9,10 @@ import { startStandaloneServer } from '@apollo/server/standalone';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'graphql';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, LINK, startFederation } from '../../stack/federation.ts';
-import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/lit-events.ts';
-import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, LINK, startFederation } from '../../stack/federation/federation.ts';
+import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/federation/lit-events.ts';
+import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const events = new LitEvents();
 const SOURCES = createLitSources(events);

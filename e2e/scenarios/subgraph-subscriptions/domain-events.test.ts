@@ -1,9 +1,9 @@
 /** Events of every change (contract §3), as the three subgraphs serve them to each other. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHttpFeed } from '@trestle/chassis/events/http-feed';
-import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '@trestle/chassis/events/domain-event';
-import { until } from '../../stack/client.ts';
+import { createHttpFeed } from '@trestle/chassis/events/feeds/http-feed';
+import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '@trestle/chassis/events/feeds/domain-event';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account, SubgraphName } from '../../stack/stack.ts';
 

@@ -6,10 +6,10 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type GraphQLSchema, parse } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/http';
-import { until } from '../../stack/client.ts';
-import { type Federation, LINK, startFederation } from '../../stack/federation.ts';
-import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/lit-events.ts';
-import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, LINK, startFederation } from '../../stack/federation/federation.ts';
+import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/federation/lit-events.ts';
+import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const source = new LitEvents();
 const send = (...events: unknown[]) => {

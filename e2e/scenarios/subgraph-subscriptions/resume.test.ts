@@ -1,9 +1,9 @@
 /** A subscriber that was cut off goes on where it was: nothing is missed and nothing comes twice (issue 5, ADR 8). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 
 let stack: LeasedStack;
 /** Writes go here, so that they go on while the other process is gone. */

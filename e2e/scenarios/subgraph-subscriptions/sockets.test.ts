@@ -2,14 +2,14 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestGrant } from '@trestle/identity/test-identity';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestGrant } from '@trestle/identity/tokens/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { readMetric, request, sumMetric, until } from '../../stack/client.ts';
+import { readMetric, request, sumMetric, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { type SubscribeOptions, subscribeTo } from '../../stack/subscriber.ts';
-import { COLLECT_GARBAGE } from '../../stack/process.ts';
+import { type SubscribeOptions, subscribeTo } from '../../stack/clients/subscriber.ts';
+import { COLLECT_GARBAGE } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

@@ -1,8 +1,8 @@
 /** Events of a subgraph over its WebSocket: who gets them, from any process that writes, and without loss. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { type SubscribeOptions, type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
+import { type SubscribeOptions, type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
 import type { Account, SubgraphName } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

@@ -1,10 +1,10 @@
 /** What happens to subscriptions when the schema changes and when the gateway goes down. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, compose, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, compose, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

@@ -6,9 +6,9 @@ import { Client, cacheExchange, fetchExchange, subscriptionExchange } from '@urq
 import { createClient as createSseClient } from 'graphql-sse';
 import { type Sink, createClient as createWsClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

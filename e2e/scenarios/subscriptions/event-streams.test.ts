@@ -1,9 +1,9 @@
 /** Server-sent events by graphql-sse's protocol, in both of its modes, and multipart by `subscriptionSpec=1.0`. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

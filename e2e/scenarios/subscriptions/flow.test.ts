@@ -1,10 +1,10 @@
 /** A subgraph that sends events faster than the gateway can execute them: the gateway pauses it when no event is lost by that. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { ScriptedSource, shipOf, sendEvent } from '../../stack/scripted-source.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { ScriptedSource, shipOf, sendEvent } from '../../stack/federation/scripted-source.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const source = new ScriptedSource();
 let federation: Federation;

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
-import { until } from '../../stack/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
+import { until } from '../../stack/clients/client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { type Certificate, beginHttp2, createCertificate, openHttp2, readHttp2 } from '../../stack/tls-client.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { type Certificate, beginHttp2, createCertificate, openHttp2, readHttp2 } from '../../stack/clients/tls-client.ts';
 
 /** At the hook that the request names, waits for the response of the test. */
 const EXTENSION = `

@@ -1,12 +1,12 @@
 /** Limits of subscriptions, pings, metrics, and what many subscriptions leave behind. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { request, sumMetric, until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { COLLECT_GARBAGE } from '../../stack/process.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { request, sumMetric, until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { COLLECT_GARBAGE } from '../../stack/processes/process.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

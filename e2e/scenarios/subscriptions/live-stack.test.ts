@@ -1,10 +1,10 @@
 /** Subscriptions through the whole system: a write at one subgraph, an event from PostgreSQL, the fields of other subgraphs, at a client of the gateway. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
-import { until } from '../../stack/client.ts';
-import { openEventStream } from '../../stack/event-stream.ts';
+import { until } from '../../stack/clients/client.ts';
+import { openEventStream } from '../../stack/clients/event-stream.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 import type { Account } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

@@ -1,11 +1,11 @@
 /** A subgraph that is lost, reconnects or does not respond: its subscriptions continue or end with an error. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { ScriptedSource, shipOf, sendEvent } from '../../stack/scripted-source.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { ScriptedSource, shipOf, sendEvent } from '../../stack/federation/scripted-source.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

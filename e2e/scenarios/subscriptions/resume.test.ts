@@ -1,10 +1,10 @@
 /** A client of the gateway that was cut off goes on where it was, at the same gateway or at another one (ADR 11). */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
-import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
+import { type OpenResponse, openEventStream } from '../../stack/clients/event-stream.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { type RunningProcess } from '../../stack/process.ts';
-import { type SocketClient, type SocketMessage, openSocket } from '../../stack/socket-client.ts';
+import { type RunningProcess } from '../../stack/processes/process.ts';
+import { type SocketClient, type SocketMessage, openSocket } from '../../stack/clients/socket-client.ts';
 import type { Account } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

@@ -1,10 +1,10 @@
 /** Clients that do not read: what is kept for them, and what is done beyond that. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
-import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHarbours } from '../../stack/harbours.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { request, until } from '../../stack/clients/client.ts';
+import { type OpenResponse, openEventStream } from '../../stack/clients/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHarbours } from '../../stack/federation/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { type Certificate, beginHttp2, createCertificate, openHttp2 } from '../../stack/tls-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { type Certificate, beginHttp2, createCertificate, openHttp2 } from '../../stack/clients/tls-client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;

@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import type { RunningProcess } from '../../stack/process.ts';
-import { createCertificate } from '../../stack/tls-client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
+import { createCertificate } from '../../stack/clients/tls-client.ts';
 
 const COMMAND = fileURLToPath(new URL('../../../gateway/bin/trestle-gateway.mjs', import.meta.url));
 const QUERY = '{ planet { name } }';

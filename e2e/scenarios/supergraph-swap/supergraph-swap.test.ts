@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { schemaPath } from '@trestle/schema/sdl';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;

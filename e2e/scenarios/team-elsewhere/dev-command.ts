@@ -1,7 +1,7 @@
 /** `trestle dev` as a process of a terminal, with what it has written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 
 /** A running `trestle dev`. */
 export interface DevCommand {

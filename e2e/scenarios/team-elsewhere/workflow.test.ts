@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type PackedCommand, installCommand } from '../cli/packed-command.ts';
 import { type TestSubgraph, startSubgraph } from '../cli/test-subgraph.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '@trestle/identity/scopes';
-import { type TestIssuer, startTestIssuer } from '@trestle/identity/test-issuer';
-import { request, until } from '../../stack/client.ts';
+import { type TestIssuer, startTestIssuer } from '@trestle/identity/verification/test-issuer';
+import { request, until } from '../../stack/clients/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const ROTATE = fileURLToPath(new URL('../../../subgraphs/users/dist/keys/main.js', import.meta.url));
 const PASSWORD = 'Ada-passes-1';

@@ -1,7 +1,7 @@
 /** One trace from a REST request to its SQL statements, what each process reports of a request, and what it exports. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { type Collector, type ExportedSpan, startCollector } from '../../stack/collector.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { type Collector, type ExportedSpan, startCollector } from '../../stack/collectors/collector.ts';
 import { type Stack, startStack } from '../../stack/stack.ts';
 
 const SERVER = 2;

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { expectEachOnce, startDurableLoad } from '../../stack/durable-load.ts';
-import { followEvents } from '../../stack/event-follower.ts';
-import { startFront } from '../../stack/front.ts';
-import type { StackNode } from '../../stack/nodes.ts';
+import { followEvents } from '../../stack/clients/event-follower.ts';
+import { startFront } from '../../stack/processes/front.ts';
+import type { StackNode } from '../../stack/processes/nodes.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { untilPublished, uploadVideos } from './video-jobs.ts';
 

@@ -1,6 +1,6 @@
 /** Videos that are uploaded and published through whichever process answers. */
-import { until } from '../../stack/client.ts';
-import { sendFiles } from '../../stack/multipart.ts';
+import { until } from '../../stack/clients/client.ts';
+import { sendFiles } from '../../stack/clients/multipart.ts';
 import type { Account, Stack } from '../../stack/stack.ts';
 import { toMp4 } from '../publish-video/video-files.ts';
 

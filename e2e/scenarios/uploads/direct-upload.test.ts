@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import S3rver from 's3rver';
-import { toWebm } from '../../stack/multipart.ts';
+import { toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 const FILE = Buffer.concat([toWebm(100), randomBytes(6 * 1024 * 1024)]);

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
-import { PNG, type UploadRequest, sendFiles, toWebm } from '../../stack/multipart.ts';
+import { PNG, type UploadRequest, sendFiles, toWebm } from '../../stack/clients/multipart.ts';
 import type { Account } from '../../stack/stack.ts';
 
 const UPLOAD =

@@ -2,8 +2,8 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { toWebm } from '../../stack/multipart.ts';
+import { until } from '../../stack/clients/client.ts';
+import { toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 const MIB = 1024 * 1024;

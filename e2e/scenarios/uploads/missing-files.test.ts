@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { compose, startGateway } from '../../stack/federation.ts';
-import { sendFiles } from '../../stack/multipart.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { compose, startGateway } from '../../stack/federation/federation.ts';
+import { sendFiles } from '../../stack/clients/multipart.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 
 const QUERY = 'mutation ($a: Upload, $b: Upload) { keep(a: $a, b: $b) }';
 

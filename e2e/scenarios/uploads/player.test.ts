@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 const VIDEO = fileURLToPath(new URL('../../../local/demo/bridge.mp4', import.meta.url));

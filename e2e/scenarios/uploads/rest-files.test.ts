@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
-import { PNG, sendFiles, sendForm, toWebm } from '../../stack/multipart.ts';
+import { PNG, sendFiles, sendForm, toWebm } from '../../stack/clients/multipart.ts';
 import type { Account } from '../../stack/stack.ts';
 
 const SIZE = 500_000;

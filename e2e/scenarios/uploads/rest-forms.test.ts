@@ -1,7 +1,7 @@
 /** Faulty forms with files by REST: `details` name what is wrong (spec §7.2). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
-import { sendForm, toWebm } from '../../stack/multipart.ts';
+import { sendForm, toWebm } from '../../stack/clients/multipart.ts';
 import type { Account } from '../../stack/stack.ts';
 
 let stack: LeasedStack;

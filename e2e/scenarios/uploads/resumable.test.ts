@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as tus from 'tus-js-client';
-import { until } from '../../stack/client.ts';
-import { PNG, toWebm } from '../../stack/multipart.ts';
+import { until } from '../../stack/clients/client.ts';
+import { PNG, toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 const MIB = 1024 * 1024;

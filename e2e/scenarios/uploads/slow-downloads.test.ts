@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request, until } from '../../stack/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
-import { toWebm } from '../../stack/multipart.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { toWebm } from '../../stack/clients/multipart.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 
 /** More than the buffers of the connections on the way take. */

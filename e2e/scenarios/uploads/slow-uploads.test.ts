@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { toWebm } from '../../stack/multipart.ts';
+import { until } from '../../stack/clients/client.ts';
+import { toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 const SIZE = 1_000_000;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import type { RunningProcess } from '../../stack/process.ts';
+import { until } from '../../stack/clients/client.ts';
+import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { type Acknowledged, CrashClients } from './crash-clients.ts';
 

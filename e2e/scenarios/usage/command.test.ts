@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
-import { type Federation, LINK, startFederation, startGateway } from '../../stack/federation.ts';
-import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { ROOT, type RunningProcess } from '../../stack/process.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { until } from '../../stack/clients/client.ts';
+import { type Federation, LINK, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
+import { ROOT, type RunningProcess } from '../../stack/processes/process.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { createToken, readUsage } from './usage-client.ts';
 

@@ -4,8 +4,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
-import { ROOT } from '../../stack/process.ts';
+import { request } from '../../stack/clients/client.ts';
+import { ROOT } from '../../stack/processes/process.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { createToken } from './usage-client.ts';
 

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import { type ApolloPeer, decodeReport, readRequests, startApolloPeer } from '../../stack/graphos-report.ts';
-import { type ReportReceiver, startReportReceiver } from '../../stack/report-receiver.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { type ApolloPeer, decodeReport, readRequests, startApolloPeer } from '../../stack/collectors/graphos-report.ts';
+import { type ReportReceiver, startReportReceiver } from '../../stack/collectors/report-receiver.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 
 const SHOP = `
   type Query { user(id: ID!, with: With, data: JSON): User users(ids: [ID!], by: [By!], sort: Sort = NEW, limit: Int, ratio: Float): [User!]

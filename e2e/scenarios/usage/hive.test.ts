@@ -1,11 +1,11 @@
 /** Reports of usage to GraphQL Hive, compared with those of Hive's own client for the same operations. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type GraphQLSchema, type IntrospectionQuery, buildClientSchema, getIntrospectionQuery, parse, validate } from 'graphql';
-import { readMetric, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { createHive } from '../../stack/hive-client.ts';
-import { type ReportReceiver, startReportReceiver } from '../../stack/report-receiver.ts';
-import { openSocket } from '../../stack/socket-client.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { createHive } from '../../stack/collectors/hive-client.ts';
+import { type ReportReceiver, startReportReceiver } from '../../stack/collectors/report-receiver.ts';
+import { openSocket } from '../../stack/clients/socket-client.ts';
 
 const SDL = `
   type Query { user(id: ID!, with: With): User users(ids: [ID!], by: [By!], sort: Sort = NEW, at: Time): [User!] node(id: ID): Node any: Any fail: Int }

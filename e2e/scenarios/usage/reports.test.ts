@@ -1,7 +1,7 @@
 /** Reports of usage as the registry takes them: once each, bounded, and refused when they are hostile; and its pages. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readMetric, request } from '../../stack/client.ts';
+import { readMetric, request } from '../../stack/clients/client.ts';
 import { type TestRegistry, LINK, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { checkSubgraph, createToken, readUsage } from './usage-client.ts';
 

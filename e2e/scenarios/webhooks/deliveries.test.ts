@@ -1,6 +1,6 @@
 /** Deliveries of webhooks: what arrives where, how it is signed, what is tried again, and what is sent once more (Standard Webhooks). */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import type { Account } from '../../stack/stack.ts';
 import { answer, verifies } from './receiver.ts';
 import { ada, admin, bob, call, create, deliveriesOf, get, happen, isDone, open, useWebhooks } from './webhook-system.ts';

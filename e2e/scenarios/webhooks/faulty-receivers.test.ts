@@ -1,6 +1,6 @@
 /** Receivers that refuse, are slow or do not answer, and a users process that is killed: which webhooks end, and what still arrives. */
 import { describe, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { until } from '../../stack/clients/client.ts';
 import { answer } from './receiver.ts';
 import { ada, admin, bob, call, create, deliveriesOf, get, happen, isDone, open, stack, useWebhooks } from './webhook-system.ts';
 

@@ -1,7 +1,7 @@
 /** The system of the tests of webhooks: it delivers to receivers on this machine, and tries again every second. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import type { Reply } from '../../stack/client.ts';
+import type { Reply } from '../../stack/clients/client.ts';
 import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

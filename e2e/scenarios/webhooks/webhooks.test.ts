@@ -1,6 +1,6 @@
 /** What accounts do with their webhooks by REST and GraphQL (contract §4). */
 import { describe, expect, it } from '@jest/globals';
-import { type Reply, request } from '../../stack/client.ts';
+import { type Reply, request } from '../../stack/clients/client.ts';
 import { type Webhook, ada, admin, bob, call, create, stack, useWebhooks } from './webhook-system.ts';
 
 useWebhooks();

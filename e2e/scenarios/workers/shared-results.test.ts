@@ -1,9 +1,9 @@
 /** Two workers that share results of queries in Redis. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestRedis } from '@trestle/limits/test-redis';
-import { readMetric, until } from '../../stack/client.ts';
-import { type Federation, startFederation } from '../../stack/federation.ts';
-import { postAlone } from '../../stack/own-connection.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { postAlone } from '../../stack/clients/own-connection.ts';
 import { LAMPS, state } from '../response-cache/lamps.ts';
 
 const WORKERS = 2;

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/client.ts';
-import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
-import { postAlone } from '../../stack/own-connection.ts';
-import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
-import { subscribeTo } from '../../stack/subscriber.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { postAlone } from '../../stack/clients/own-connection.ts';
+import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 let release: () => void = () => undefined;
 const released = new Promise<void>((resolve) => (release = resolve));

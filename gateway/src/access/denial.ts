@@ -1,6 +1,6 @@
 /** A field that the caller may not read, because its rules are not met, and the error for it (contract §3, §5). */
 import type { Caller } from '@trestle/identity';
-import type { RefusalReason } from '@trestle/identity/challenge';
+import type { RefusalReason } from '@trestle/identity/credentials/challenge';
 import { insufficientScope, nearestAlternative } from '@trestle/identity/required-scopes';
 import { type ErrorCode, Fault, fail } from '@trestle/schema/errors';
 import type { AccessRule } from './access-rule.ts';

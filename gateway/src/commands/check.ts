@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { SettingsError, readFamily } from '@trestle/env';
 import type { SourceSettings } from '../configuration/choose-source.ts';
-import { subgraphSettings } from '../configuration/settings.ts';
-import { suggest } from '../configuration/suggest.ts';
+import { subgraphSettings } from '../configuration/settings/settings.ts';
+import { suggest } from '../configuration/values/suggest.ts';
 import { loadModule } from '../extensions/load-extensions.ts';
 import type { Limits } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/threads/planner-thread.ts';

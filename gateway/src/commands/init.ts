@@ -2,8 +2,8 @@
 import { copyFile, link, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SectionNode } from '../configuration/setting-tree.ts';
-import { writeTemplate } from '../configuration/template.ts';
+import type { SectionNode } from '../configuration/entries/setting-tree.ts';
+import { writeTemplate } from '../configuration/generate/template.ts';
 
 const SCHEMA = 'trestle.schema.json';
 /** Where npm installs the schema. */

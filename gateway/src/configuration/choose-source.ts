@@ -2,9 +2,9 @@
 import type { KeyObject } from 'node:crypto';
 import { findFault, readFamily } from '@trestle/env';
 import { mayRequest } from '../headers/header-names.ts';
-import { ENTRIES } from './entries.ts';
-import type { AddFault, FileSettingName } from './entry.ts';
-import { type SOURCES, sourceHeader } from './settings.ts';
+import { ENTRIES } from './entries/entries.ts';
+import type { AddFault, FileSettingName } from './entries/entry.ts';
+import { type SOURCES, sourceHeader } from './settings/settings.ts';
 
 /** How a source that is not a file is read. */
 export interface PollingSettings {

@@ -1,8 +1,8 @@
 /** Settings that are valid each by itself, and not together. */
 import type { readSettings } from '@trestle/env';
 import { findSourceHeaders } from '../request/token-sources.ts';
-import type { AddFault } from './entry.ts';
-import type { settings } from './settings.ts';
+import type { AddFault } from './entries/entry.ts';
+import type { settings } from './settings/settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 

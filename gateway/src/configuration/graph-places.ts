@@ -1,9 +1,9 @@
 /** Where each of several graphs is served, and which settings their files share with that of the process. */
 import { findFault, readFamily } from '@trestle/env';
-import { ENTRIES } from './entries.ts';
-import type { FileSettingName } from './entry.ts';
+import { ENTRIES } from './entries/entries.ts';
+import type { FileSettingName } from './entries/entry.ts';
 import type { Configuration } from './load-configuration.ts';
-import { graphSettings, sourceHeader, subgraphSettings } from './settings.ts';
+import { graphSettings, sourceHeader, subgraphSettings } from './settings/settings.ts';
 
 /** Which requests a graph gets. */
 export interface GraphPlace {

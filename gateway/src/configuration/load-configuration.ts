@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { SettingsError } from '@trestle/env';
 import { type HeaderRules, NO_HEADER_RULES } from '../headers/header-rules.ts';
-import type { AcceptedFiles } from './accepted-files.ts';
-import type { FileFault } from './file-fault.ts';
-import type { ParsedFile } from './parse-file.ts';
-import { isModule, readText } from './read-text.ts';
-import { createSettingTree } from './setting-tree.ts';
-import type { Environment } from './substitute.ts';
+import type { AcceptedFiles } from './file/accepted-files.ts';
+import type { FileFault } from './file/file-fault.ts';
+import type { ParsedFile } from './file/parse-file.ts';
+import { isModule, readText } from './file/read-text.ts';
+import { createSettingTree } from './entries/setting-tree.ts';
+import type { Environment } from './file/substitute.ts';
 
 /** The names of a file in the working directory that is read without being named. */
 const DEFAULT_FILES = ['trestle.yaml', 'trestle.yml', 'trestle.json'];
@@ -62,8 +62,8 @@ export async function loadConfiguration(
   const file = named ?? (accepted ? accepted.file : findFile());
   if (file === undefined) return NO_CONFIGURATION;
   // Only a start with a file needs the parser.
-  const { loadModule, parseText } = await import('./parse-file.ts');
-  const { readValues } = await import('./read-values.ts');
+  const { loadModule, parseText } = await import('./file/parse-file.ts');
+  const { readValues } = await import('./values/read-values.ts');
   const known = accepted?.texts.get(file);
   const text = known === undefined ? readText : () => Promise.resolve(known);
   const read = isModule(file) ? loadModule(file) : text(file).then(parseText);

@@ -1,7 +1,7 @@
 /** The settings of subgraphs with several addresses. */
 import { SettingsError, findFault, readFamily } from '@trestle/env';
 import type { Configuration } from './load-configuration.ts';
-import { subgraphSettings } from './settings.ts';
+import { subgraphSettings } from './settings/settings.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 

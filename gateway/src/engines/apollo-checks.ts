@@ -2,7 +2,7 @@
  * What comes before the execution in the engine `apollo`: reads the document, coerces the variables and estimates the cost as the engine `trestle` does,
  * so that limits, rate limits and messages are the same. Apollo Server checks the document again; its own messages would quote values.
  */
-import { toChallenge } from '@trestle/identity/challenge';
+import { toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
 import { formatRefusal } from '../errors/refusal-result.ts';

@@ -1,5 +1,5 @@
 /** Formats errors of subgraphs and engines for clients: with a code and a request id, and masked unless the policy lets them pass (contract §3, §5). */
-import { type Refusal, readRefusalExtensions, toChallenge } from '@trestle/identity/challenge';
+import { type Refusal, readRefusalExtensions, toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE, isErrorCode } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { ResultError } from '../program/result.ts';

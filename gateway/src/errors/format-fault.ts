@@ -1,5 +1,5 @@
 /** Formats a fault as a GraphQL error (GraphQL §7.1.2, contract §3). */
-import { toRefusalExtensions } from '@trestle/identity/challenge';
+import { toRefusalExtensions } from '@trestle/identity/credentials/challenge';
 import type { Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 

@@ -1,5 +1,5 @@
 /** The result of an operation that is refused before its execution, or that cannot be executed. No I/O. */
-import { toChallenge } from '@trestle/identity/challenge';
+import { toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 import { DeniedOperation } from '../access/denial.ts';

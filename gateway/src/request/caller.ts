@@ -1,8 +1,8 @@
 /** Identifies the caller of a request by its credential, and chooses the headers that go on to the subgraphs (spec §5.1). */
 import type { IncomingMessage } from 'node:http';
-import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchange';
-import { type Credential, readCredential } from '@trestle/identity/credential';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { ApiKeyExchange, Awaitable } from '@trestle/identity/credentials/api-key-exchange';
+import { type Credential, readCredential } from '@trestle/identity/credentials/credential';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { RateLimits } from '@trestle/limits/settings';
 import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';

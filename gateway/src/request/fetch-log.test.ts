@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { FetchLog } from './fetch-log.ts';
 
 const callerOf = (role: Role) => createTestCaller({ role });

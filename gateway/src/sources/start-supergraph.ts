@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { SettingsError } from '@trestle/env';
 import type { Log } from '@trestle/log';
 import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
-import { watchFile } from '../configuration/watch-file.ts';
+import { watchFile } from '../configuration/file/watch-file.ts';
 import type { Engine } from '../engines/engine.ts';
 import { type LastGood, createLastGood } from './last-good.ts';
 import { openSource } from './open-source.ts';

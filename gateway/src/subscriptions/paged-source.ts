@@ -1,6 +1,6 @@
 /** Opens the source stream of a response stream, and pauses and resumes it as there is room for events. */
 import { type Backlog, PageRequests } from './backlog.ts';
-import type { SubscriptionUpstream } from '../upstream/subscription-upstream.ts';
+import type { SubscriptionUpstream } from '../upstream/subscriptions/subscription-upstream.ts';
 import type { SourceStream } from './source-stream.ts';
 
 export class PagedSource {

@@ -10,7 +10,7 @@ import type { FetchStep } from '../program/program.ts';
 import type { SubgraphResult } from '../program/result.ts';
 import { toClientPosition } from '../request/position.ts';
 import type { StreamEnd, Subscriber, SubscriptionEvent } from '../request/subscriber.ts';
-import type { ConnectionLoss } from '../upstream/subscription-upstream.ts';
+import type { ConnectionLoss } from '../upstream/subscriptions/subscription-upstream.ts';
 import type { Backlog } from './backlog.ts';
 import { type PlannedOperation, executeEvent } from './execute-event.ts';
 import { OrderedWork } from './ordered-work.ts';

@@ -1,6 +1,6 @@
 /** Source streams of a scripted subgraph, with fake timers. */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionLoss, SourceReceiver, SubscribeRequest } from '../upstream/subscription-upstream.ts';
+import type { ConnectionLoss, SourceReceiver, SubscribeRequest } from '../upstream/subscriptions/subscription-upstream.ts';
 import { SourceStream, type SourceStreamOptions } from './source-stream.ts';
 
 beforeEach(() => {

@@ -9,7 +9,12 @@
 import { readError } from '../execute/execution-errors.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import { GONE_MESSAGE } from '../request/position.ts';
-import type { ConnectionLoss, SourceReceiver, SubscribePayload, SubscriptionUpstream } from '../upstream/subscription-upstream.ts';
+import type {
+  ConnectionLoss,
+  SourceReceiver,
+  SubscribePayload,
+  SubscriptionUpstream,
+} from '../upstream/subscriptions/subscription-upstream.ts';
 import { Reconnection } from './reconnection.ts';
 
 export interface SourceStreamOptions {

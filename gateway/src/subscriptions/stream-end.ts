@@ -3,7 +3,7 @@ import { type SubgraphErrors, formatErrors } from '../errors/format-error.ts';
 import { readError } from '../execute/execution-errors.ts';
 import type { ResultError, SubgraphError } from '../program/result.ts';
 import type { StreamEnd } from '../request/subscriber.ts';
-import type { ConnectionLoss } from '../upstream/subscription-upstream.ts';
+import type { ConnectionLoss } from '../upstream/subscriptions/subscription-upstream.ts';
 
 export interface EndReason {
   readonly cause: StreamEnd['cause'];

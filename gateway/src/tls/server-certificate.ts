@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { SettingsError, readTls } from '@trestle/env';
 import type { Log } from '@trestle/log';
 import type { TlsCredentials } from '@trestle/service/server/tls';
-import type { FileWatch } from '../configuration/watch-file.ts';
-import { type CLIENT_CERTIFICATES, readCertificates } from '../configuration/pem.ts';
+import type { FileWatch } from '../configuration/file/watch-file.ts';
+import { type CLIENT_CERTIFICATES, readCertificates } from '../configuration/settings/pem.ts';
 import { watchFiles } from './watch-files.ts';
 
 /** The settings, with the content of the files. */

@@ -2,7 +2,7 @@
 import { readFamily } from '@trestle/env';
 import { type SubgraphTlsSettings, TlsFileError, type TlsFiles, filesOf, readTlsFiles } from './subgraph-tls.ts';
 import type { Configuration } from '../configuration/load-configuration.ts';
-import { subgraphSettings } from '../configuration/settings.ts';
+import { subgraphSettings } from '../configuration/settings/settings.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 type File = keyof TlsFiles;

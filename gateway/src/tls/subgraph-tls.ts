@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { type SecureContext, createSecureContext } from 'node:tls';
 import type { Log } from '@trestle/log';
-import type { FileWatch } from '../configuration/watch-file.ts';
+import type { FileWatch } from '../configuration/file/watch-file.ts';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
-import { isPair, readCertificates, readPrivateKey } from '../configuration/pem.ts';
+import { isPair, readCertificates, readPrivateKey } from '../configuration/settings/pem.ts';
 import { watchFiles } from './watch-files.ts';
 
 /** Paths of files. */

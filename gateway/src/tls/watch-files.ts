@@ -1,7 +1,7 @@
 /** Watches several files that are only valid together, such as a certificate and its key. */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '@trestle/log';
-import { type FileWatch, watchFile } from '../configuration/watch-file.ts';
+import { type FileWatch, watchFile } from '../configuration/file/watch-file.ts';
 
 export interface FilesWatchOptions {
   readonly files: readonly string[];

@@ -6,11 +6,11 @@ import { type ReturnedHeader, replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { Measure, RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './traffic/circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
-import { type Outcome, outcomeOfError, outcomeOfStatus } from './outcome.ts';
-import type { RequestRate } from './request-rate.ts';
-import type { RetryBudget } from './retry-budget.ts';
+import { type Outcome, outcomeOfError, outcomeOfStatus } from './traffic/outcome.ts';
+import type { RequestRate } from './traffic/request-rate.ts';
+import type { RetryBudget } from './traffic/retry-budget.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
 import {
   ClientError,

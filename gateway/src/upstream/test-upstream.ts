@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext, UpstreamRequest } from './fetch-attempt.ts';
 import { Fixtures } from '@trestle/http-client/raw-server';
-import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic-settings.ts';
+import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic/traffic-settings.ts';
 import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
 
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];

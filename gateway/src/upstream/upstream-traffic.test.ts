@@ -4,7 +4,7 @@ import { until } from '@trestle/http-client/raw-server';
 import { Registry } from 'prom-client';
 import { UPSTREAM_CLIENTS, createUpstreams } from './upstream.ts';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
-import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic-settings.ts';
+import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic/traffic-settings.ts';
 
 describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) => {
   const fixture = new UpstreamFixture(client);

@@ -1,7 +1,7 @@
 /** What a fetch sends, and what metrics and the fetch log say of it, against real HTTP servers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { until } from '@trestle/http-client/raw-server';
 import { UpstreamFixture, createContext } from './test-upstream.ts';
 import { UPSTREAM_CLIENTS } from './upstream.ts';

@@ -1,7 +1,7 @@
 /** The messages between the primary process and its workers. Requests have an id, which their reply repeats. */
 import type { Count } from '@trestle/limits/sliding-windows';
 import type { ErrorCode } from '@trestle/schema/errors';
-import type { AcceptedFiles } from '../configuration/accepted-files.ts';
+import type { AcceptedFiles } from '../configuration/file/accepted-files.ts';
 import type { PlannerSeed, PlannerTask } from '../plan/threads/planner-messages.ts';
 import type { SupergraphFacts } from '../plan/planner.ts';
 import type { Location } from '../program/program.ts';

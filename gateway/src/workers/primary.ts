@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';
 import type { Log } from '@trestle/log';
-import type { AcceptedFiles } from '../configuration/accepted-files.ts';
+import type { AcceptedFiles } from '../configuration/file/accepted-files.ts';
 import { collectMetrics } from './collect-metrics.ts';
 import { takeAndGrant } from './grant-units.ts';
 import { closeLostConnections } from './handed-connections.ts';

@@ -2,7 +2,7 @@
 import type { SharedWindows } from '@trestle/limits/rate-limiter';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
-import type { AcceptedFiles } from '../configuration/accepted-files.ts';
+import type { AcceptedFiles } from '../configuration/file/accepted-files.ts';
 import type { StartPlanner } from '../plan/threads/planner-thread.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PlannerChannel } from './planner-channel.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { verify } from '@node-rs/argon2';
-import { hashApiKey } from '@trestle/identity/api-keys';
+import { hashApiKey } from '@trestle/identity/credentials/api-keys';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import type { FileStore } from '@trestle/files/file-store';
 import { createLocalStore } from '@trestle/files/local-store';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import { SCOPES } from '@trestle/identity/scopes';
-import { hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
+import { hashApiKey, lastFourOf } from '@trestle/identity/credentials/api-keys';
 import { withClient } from '@trestle/postgres/client';
 import type { FileStore } from '@trestle/files/file-store';
 import type pg from 'pg';

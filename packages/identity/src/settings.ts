@@ -1,6 +1,6 @@
 /** The settings of every process that verifies tokens; each config.ts spreads them into its own. */
 import { setting } from '@trestle/env';
-import { parseTrustedIssuers } from './trusted-issuers.ts';
+import { parseTrustedIssuers } from './verification/trusted-issuers.ts';
 
 /** The sources of keys. `requireTokenKeys` checks what they say together. */
 export const verificationSettings = {

@@ -1,5 +1,5 @@
 /** Stage 7: runs the operation at the gateway, and decides what its errors mean for the resource (contract §4, §5). */
-import { readRefusalExtensions } from '@trestle/identity/challenge';
+import { readRefusalExtensions } from '@trestle/identity/credentials/challenge';
 import { type ErrorCode, type Fault, type FaultOptions, type FieldFault, fail, isErrorCode } from '@trestle/schema/errors';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GraphQLResponseError, GraphQLResult } from '../gateway/graphql-result.ts';

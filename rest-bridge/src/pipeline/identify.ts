@@ -1,8 +1,8 @@
 /** Identifies the caller before anything else, because the rate limit depends on it. An invalid credential is reported by `admit` only. */
 import type { Caller } from '@trestle/identity';
-import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchange';
-import { type Credential, readCredential } from '@trestle/identity/credential';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { ApiKeyExchange, Awaitable } from '@trestle/identity/credentials/api-key-exchange';
+import { type Credential, readCredential } from '@trestle/identity/credentials/credential';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { toClientHeaders } from '@trestle/service/clients/client-id';

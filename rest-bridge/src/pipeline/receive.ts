@@ -3,7 +3,7 @@
  * The rate limit comes first, so that no path is free (spec §8).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { takeUrlKeys } from '@trestle/identity/credential';
+import { takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { Quota } from '@trestle/limits/quota';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, type Fault } from '@trestle/schema/errors';

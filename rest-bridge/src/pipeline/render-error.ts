@@ -1,6 +1,6 @@
 /** Turns errors into HTTP responses: the envelope of spec §7.1, or problem details for clients that accept nothing else (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
-import { toChallenge } from '@trestle/identity/challenge';
+import { toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { VARY } from '../http/caching.ts';

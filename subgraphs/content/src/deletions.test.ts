@@ -1,7 +1,7 @@
 /** Who learns of the deletion of a post and its comments (contract §2, §3): callers who saw them, and nobody else. Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import type { PostStatus } from './post/rules.ts';
 import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 

@@ -5,7 +5,7 @@ import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
 import { createSubgraphSchema } from '@trestle/chassis/graphql/schema';
 import type { Caller, Role } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, execute, parse } from 'graphql';

@@ -1,5 +1,5 @@
 /** The rows that events are about (spec §6): messages. */
-import { type Topics, loadBySubject } from '@trestle/chassis/events/topics';
+import { type Topics, loadBySubject } from '@trestle/chassis/events/source-streams/topics';
 import type { ContentStores } from './stores.ts';
 
 export function createTopics({ messages }: Pick<ContentStores, 'messages'>): Topics {

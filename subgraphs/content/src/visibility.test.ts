@@ -1,7 +1,7 @@
 /** Who may see what (contract §3): hidden content is in no lookup, list or total. Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { type Post, type PostStatus } from './post/rules.ts';
 import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 

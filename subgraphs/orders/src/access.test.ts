@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { maySee, visibilityOf } from './access.ts';
 
 const caller = (role: Role) => createTestCaller({ role });

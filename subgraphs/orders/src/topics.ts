@@ -1,5 +1,5 @@
 /** The rows that events are about (contract §3), as they were at the time of the event: a row may have changed since. */
-import { type Topics, loadBySubject } from '@trestle/chassis/events/topics';
+import { type Topics, loadBySubject } from '@trestle/chassis/events/source-streams/topics';
 import { ORDER_STATUSES, type Order } from './order/rules.ts';
 import type { OrdersStores } from './stores.ts';
 

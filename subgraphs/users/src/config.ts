@@ -3,8 +3,8 @@ import type { SubgraphSettings } from '@trestle/chassis/server/run-subgraph';
 import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
 import { SettingsError, readSettings, setting } from '@trestle/env';
 import { fileSettings } from '@trestle/files/settings';
-import { parseApiKeySecret } from '@trestle/identity/api-keys';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
+import { parseApiKeySecret } from '@trestle/identity/credentials/api-keys';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
 import { RETRY_SECONDS, parseRetrySeconds } from './delivery/rules.ts';
 import { parseWebhookKeys } from './webhook/secrets.ts';
 

@@ -5,8 +5,8 @@ import type { Idempotency, MutationCall } from '@trestle/chassis/stores/idempote
 import type { JobControl } from '@trestle/chassis/jobs/job-control';
 import type { Clock } from '@trestle/chassis/values/clock';
 import type { CreateId } from '@trestle/chassis/values/ids';
-import type { Revocation } from '@trestle/identity/revocations';
-import type { TokenIssuer } from '@trestle/identity/tokens';
+import type { Revocation } from '@trestle/identity/revocations/revocations';
+import type { TokenIssuer } from '@trestle/identity/tokens/tokens';
 import { type UsersLoaders, createUsersLoaders } from './loaders.ts';
 import type { RemoteJobs } from './job/remote-jobs.ts';
 import type { Attempts } from './login/attempts.ts';

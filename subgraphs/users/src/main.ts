@@ -1,18 +1,18 @@
 /** The users process. */
-import type { EventFeed } from '@trestle/chassis/events/domain-event';
-import type { Events } from '@trestle/chassis/events/events';
+import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
+import type { Events } from '@trestle/chassis/events/source-streams/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import type { Background, Chassis, Endpoint } from '@trestle/chassis/server/subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
 import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
-import { type SigningKeySource, watchSigningKey } from '@trestle/identity/key-source';
-import type { Revocation } from '@trestle/identity/revocations';
+import { type SigningKeySource, watchSigningKey } from '@trestle/identity/tokens/key-source';
+import type { Revocation } from '@trestle/identity/revocations/revocations';
 import { openFileStore } from '@trestle/files/settings';
 import { sweepFiles } from '@trestle/files/sweep-files';
-import { createTokenIssuer } from '@trestle/identity/tokens';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
+import { createTokenIssuer } from '@trestle/identity/tokens/tokens';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
 import type { Registry } from 'prom-client';
 import { EXCHANGE_PATH, createExchangeHandler } from './api-key/exchange.ts';
 import { AVATAR_FILES, MAX_AVATAR_BYTES } from './avatar/rules.ts';

@@ -1,5 +1,5 @@
 /** The rows that events are about (spec §6): accounts, and revoked tokens. */
-import { type Topics, loadBySubject } from '@trestle/chassis/events/topics';
+import { type Topics, loadBySubject } from '@trestle/chassis/events/source-streams/topics';
 import { toRevocation } from './revocation/event-source.ts';
 import type { UsersStores } from './stores.ts';
 

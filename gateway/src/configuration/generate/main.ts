@@ -1,9 +1,9 @@
 /** `npm run configuration`: writes the JSON Schema of configuration files, and the tables of their reference. With `--check` it reports stale ones and exits with 1. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createJsonSchema } from '../json-schema.ts';
-import { updateReference } from '../reference.ts';
-import { createSettingTree } from '../setting-tree.ts';
+import { createJsonSchema } from './json-schema.ts';
+import { updateReference } from './reference.ts';
+import { createSettingTree } from '../entries/setting-tree.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const tree = createSettingTree();

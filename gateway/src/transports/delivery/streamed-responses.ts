@@ -1,6 +1,6 @@
 /** The HTTP responses of this process that stay open. */
 import type { ServerResponse } from 'node:http';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { fail } from '@trestle/schema/errors';
 import type { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';

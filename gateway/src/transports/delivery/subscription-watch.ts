@@ -1,6 +1,6 @@
 /** Counts one subscription of an HTTP response, and ends it when the credential of its caller becomes invalid. */
 import type { Caller } from '@trestle/identity';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { Transport, TransportMetrics } from '../../observability/subscription-metrics.ts';
 
 export interface WatchOptions {

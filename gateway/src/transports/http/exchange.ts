@@ -1,6 +1,6 @@
 /** One HTTP request to the gateway and its response, from the head of the request to its line in the access log. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { takeUrlKeys } from '@trestle/identity/credential';
+import { takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { Log } from '@trestle/log';
 import { toRequestId } from '@trestle/service/messages/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';

@@ -1,6 +1,6 @@
 /** `POST /response-cache`: invalidates results by tags and types, for clients that have the key of the operator. */
 import type { IncomingMessage } from 'node:http';
-import { isBearerKey } from '@trestle/identity/bearer-key';
+import { isBearerKey } from '@trestle/identity/credentials/bearer-key';
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { ALL_TAG, isTag, toReceivedTag, toTypeTag } from '../../cache/received-tags.ts';
 import type { ResponseCache } from '../../cache/response-cache.ts';

@@ -1,6 +1,6 @@
 /** Responses of the HTTP transport to requests without a result: one GraphQL error, as in a result. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toChallenge } from '@trestle/identity/challenge';
+import { toChallenge } from '@trestle/identity/credentials/challenge';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '@trestle/identity';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { toLimitFault } from '@trestle/schema/limit-fault';
 import { fail } from '@trestle/schema/errors';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Caller } from '@trestle/identity';
-import { takeUrlKeys } from '@trestle/identity/credential';
+import { takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { Quota } from '@trestle/limits/quota';
 import { closeSocket } from '@trestle/service/server/close-socket';
 import { MessageTurns } from '@trestle/service/process/message-turns';

@@ -6,12 +6,12 @@ import pg from 'pg';
 import type { Database } from '../database/database.ts';
 import { openTestDatabase } from '../database/test-database.ts';
 import type { Query } from '../database/query.ts';
-import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
-import type { LoadedEvent } from './dispatcher.ts';
-import { type Events, createEvents } from './events.ts';
-import { selectEvents } from './event-selection.ts';
-import { createLocalFeed } from './local-feed.ts';
-import { loadBySubject } from './topics.ts';
+import { maintainOutbox, readBounds, readEvents } from './outbox/event-log.ts';
+import type { LoadedEvent } from './source-streams/dispatcher.ts';
+import { type Events, createEvents } from './source-streams/events.ts';
+import { selectEvents } from './outbox/event-selection.ts';
+import { createLocalFeed } from './feeds/local-feed.ts';
+import { loadBySubject } from './source-streams/topics.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 let testDatabase: TestDatabase;

@@ -1,11 +1,11 @@
 /** The feeds of all subgraphs as one subgraph reads them: its own from its outbox, those of others by the transport of the settings. */
 import type { Log } from '@trestle/log';
 import { SUBGRAPH_NAMES, type SubgraphName, eventsUrlSettingOf } from '@trestle/schema/subgraphs';
-import type { EventFeed } from './domain-event.ts';
-import { createHttpFeed } from './http-feed.ts';
-import { createNatsBus } from './nats-bus.ts';
-import { createNatsFeed } from './nats-feed.ts';
-import { publishFeed } from './nats-publisher.ts';
+import type { EventFeed } from './feeds/domain-event.ts';
+import { createHttpFeed } from './feeds/http-feed.ts';
+import { createNatsBus } from './nats/nats-bus.ts';
+import { createNatsFeed } from './nats/nats-feed.ts';
+import { publishFeed } from './nats/nats-publisher.ts';
 
 /** The settings of feeds. */
 export type FeedSettings = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, graphql } from 'graphql';
 import type { RequestContext } from '../request/context.ts';

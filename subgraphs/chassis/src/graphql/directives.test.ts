@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext } from '../request/context.ts';
-import { EventSelection, selectEvents } from '../events/event-selection.ts';
+import { EventSelection, selectEvents } from '../events/outbox/event-selection.ts';
 import { applyUpper } from './upper-directive.ts';
 
 const SDL = `

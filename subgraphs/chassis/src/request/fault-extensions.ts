@@ -1,5 +1,5 @@
 /** The members of `extensions` that a fault has besides its code and the id of the request (spec §7.1). No I/O. */
-import { toRefusalExtensions } from '@trestle/identity/challenge';
+import { toRefusalExtensions } from '@trestle/identity/credentials/challenge';
 import type { Fault } from '@trestle/schema/errors';
 
 /** Returns the members that the fault has. */

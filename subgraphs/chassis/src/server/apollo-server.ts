@@ -7,7 +7,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
-import { readBearerToken } from '@trestle/identity/credential';
+import { readBearerToken } from '@trestle/identity/credentials/credential';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault } from '@trestle/schema/errors';
 import express, { type RequestHandler, type Response } from 'express';

@@ -1,8 +1,8 @@
 /** Runs a subgraph process: migrates its database, serves its schema over HTTP and WebSocket, and stops in order. */
-import { watchRevocations } from '@trestle/identity/revocation-watch';
-import { createRevocations } from '@trestle/identity/revocations';
-import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
-import { type VerificationSettings, startVerification } from '@trestle/identity/verification';
+import { watchRevocations } from '@trestle/identity/revocations/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations/revocations';
+import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
+import { type VerificationSettings, startVerification } from '@trestle/identity/verification/verification';
 import { type Log, type LogLevel, type ProcessLog, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
@@ -15,11 +15,11 @@ import type { Registry } from 'prom-client';
 import { type DatabaseLimits, openDatabase } from '../database/database.ts';
 import { createLateIndexes } from '../database/late-indexes.ts';
 import { migrate } from '../database/migrate.ts';
-import type { EventFeed } from '../events/domain-event.ts';
-import { type Events, createEvents } from '../events/events.ts';
-import { FEED_PATH, createFeedEndpoint } from '../events/feed-endpoint.ts';
+import type { EventFeed } from '../events/feeds/domain-event.ts';
+import { type Events, createEvents } from '../events/source-streams/events.ts';
+import { FEED_PATH, createFeedEndpoint } from '../events/feeds/feed-endpoint.ts';
 import { type FeedSettings, createFeeds } from '../events/feeds.ts';
-import { createLocalFeed } from '../events/local-feed.ts';
+import { createLocalFeed } from '../events/feeds/local-feed.ts';
 import { type MutationLimits, applyMutationLimits } from '../graphql/mutation-limits.ts';
 import { createSubgraphSchema } from '../graphql/schema.ts';
 import type { RequestContext } from '../request/context.ts';

@@ -1,18 +1,18 @@
 /** What a subgraph passes to the chassis, and what it gets from it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Revocations } from '@trestle/identity/revocations';
-import type { TokenVerifier } from '@trestle/identity/tokens';
-import type { Verification } from '@trestle/identity/verification';
+import type { Revocations } from '@trestle/identity/revocations/revocations';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
+import type { Verification } from '@trestle/identity/verification/verification';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { Database } from '../database/database.ts';
 import type { LateIndex } from '../database/late-indexes.ts';
-import type { EventFeed } from '../events/domain-event.ts';
-import type { Events } from '../events/events.ts';
-import type { Topics } from '../events/topics.ts';
-import type { ClientPosition } from '../events/client-position.ts';
-import type { EventSelection } from '../events/event-selection.ts';
-import type { SourceStream } from '../events/source-stream.ts';
+import type { EventFeed } from '../events/feeds/domain-event.ts';
+import type { Events } from '../events/source-streams/events.ts';
+import type { Topics } from '../events/source-streams/topics.ts';
+import type { ClientPosition } from '../events/source-streams/client-position.ts';
+import type { EventSelection } from '../events/outbox/event-selection.ts';
+import type { SourceStream } from '../events/source-streams/source-stream.ts';
 import type { SubgraphSchema } from '../graphql/schema.ts';
 import type { JobWorker, JobWorkerOptions } from '../jobs/worker.ts';
 import type { JobStores } from '../jobs/job-work.ts';

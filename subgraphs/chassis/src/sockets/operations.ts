@@ -3,7 +3,7 @@ import type { ApolloServer } from '@apollo/server';
 import type { Log } from '@trestle/log';
 import { type ExecutionArgs, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Events } from '../events/events.ts';
+import type { Events } from '../events/source-streams/events.ts';
 import { completeErrors, formatError, logUnexpected } from '../graphql/errors.ts';
 import type { RequestContext } from '../request/context.ts';
 import { OperationFailure, type Results, type SocketOperation } from './operation.ts';

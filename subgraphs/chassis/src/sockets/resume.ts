@@ -1,6 +1,6 @@
 /** Parses how a subscriber resumes after a lost connection: `extensions.resume` of a `subscribe` message (ADR 24). No I/O. */
 import { rejectFaults } from '@trestle/schema/errors';
-import { type ClientPosition, parseClientPosition } from '../events/client-position.ts';
+import { type ClientPosition, parseClientPosition } from '../events/source-streams/client-position.ts';
 
 /** Present for a subscriber that wants positions. */
 export interface Resume {

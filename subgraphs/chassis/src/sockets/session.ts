@@ -1,7 +1,7 @@
 /** The session of a socket: one credential, from the headers of the upgrade or from `connection_init`, valid until its token expires or is revoked. */
 import type { IncomingMessage } from 'node:http';
-import { readBearerToken } from '@trestle/identity/credential';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import { readBearerToken } from '@trestle/identity/credentials/credential';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { fail } from '@trestle/schema/errors';
 import { toRequestId } from '@trestle/service/messages/request-id';
 import type { RequestContext } from '../request/context.ts';

@@ -1,7 +1,8 @@
 /** WebSockets on a real server; the operations are the test's own, so that it decides when they end. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter, once } from 'node:events';
-import { createTokenVerifier, generateTokenKeys } from '@trestle/identity/tokens';
+import { generateTokenKeys } from '@trestle/identity/tokens/tokens';
+import { createTokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { createLog } from '@trestle/log';
 import { type Service, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes/probes';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
 import { toLimitFault } from '@trestle/schema/limit-fault';

@@ -9,11 +9,11 @@ import {
   execute,
 } from 'graphql';
 import type { Counter, Gauge } from 'prom-client';
-import { formatClientPosition } from '../events/client-position.ts';
-import type { LoadedEvent } from '../events/dispatcher.ts';
-import { EventSelection } from '../events/event-selection.ts';
-import type { Events } from '../events/events.ts';
-import type { SourceStream } from '../events/source-stream.ts';
+import { formatClientPosition } from '../events/source-streams/client-position.ts';
+import type { LoadedEvent } from '../events/source-streams/dispatcher.ts';
+import { EventSelection } from '../events/outbox/event-selection.ts';
+import type { Events } from '../events/source-streams/events.ts';
+import type { SourceStream } from '../events/source-streams/source-stream.ts';
 import { finishResult } from '../graphql/result-limits.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { Results, SocketOperation } from './operation.ts';

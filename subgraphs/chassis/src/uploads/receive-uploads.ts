@@ -1,6 +1,6 @@
 /** Receives the files of GraphQL multipart requests before their operations are executed, so that no slow client holds up other mutations. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readBearerToken } from '@trestle/identity/credential';
+import { readBearerToken } from '@trestle/identity/credentials/credential';
 import type { Caller } from '@trestle/identity';
 import type { Log } from '@trestle/log';
 import { isMultipart } from '@trestle/multipart/boundary';

@@ -1,5 +1,5 @@
 /** The subscriptions to messages, for callers who are logged in (spec §6, contract §3). */
-import { type EventSelection, selectEvents } from '@trestle/chassis/events/event-selection';
+import { type EventSelection, selectEvents } from '@trestle/chassis/events/outbox/event-selection';
 import { requireCaller } from '@trestle/chassis/request/context';
 import type { ContentContext } from '../context.ts';
 import type { SubscriptionMessageAddedArgs } from '../generated/resolvers.ts';

@@ -1,7 +1,7 @@
 /** Against a real PostgreSQL: a build of the index beside other statements. */
 // cspell:ignore relallvisible relid
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DomainEvent, EventFeed } from '@trestle/chassis/events/domain-event';
+import type { DomainEvent, EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import { createLog } from '@trestle/log';
 import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';

@@ -1,7 +1,7 @@
 /** Builds a new search index beside the current one, then replaces the current one (ADR 28). */
 import type { Query } from '@trestle/chassis/database/query';
 import { toSqlClient } from '@trestle/chassis/database/sql';
-import type { EventFeed } from '@trestle/chassis/events/domain-event';
+import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import type { Log } from '@trestle/log';
 import { withClient } from '@trestle/postgres/client';
 import type { Accounts } from './accounts.ts';

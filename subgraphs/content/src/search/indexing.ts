@@ -1,8 +1,8 @@
 /** Keeps the search index up to date: consumes the events of all subgraphs, and builds the index when that is requested (ADR 28). */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@trestle/chassis/database/database';
-import { consumeFeed } from '@trestle/chassis/events/consume-feed';
-import type { EventFeed } from '@trestle/chassis/events/domain-event';
+import { consumeFeed } from '@trestle/chassis/events/consumers/consume-feed';
+import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import type { Log } from '@trestle/log';
 import { type Registry, Gauge } from 'prom-client';
 import { type Accounts, createAccounts } from './accounts.ts';

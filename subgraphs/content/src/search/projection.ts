@@ -4,7 +4,7 @@
  */
 import type { Query } from '@trestle/chassis/database/query';
 import { toSqlClient } from '@trestle/chassis/database/sql';
-import type { DomainEvent } from '@trestle/chassis/events/domain-event';
+import type { DomainEvent } from '@trestle/chassis/events/feeds/domain-event';
 import type { Accounts } from './accounts.ts';
 import { type IndexTables, createIndexStore } from './index-store.ts';
 

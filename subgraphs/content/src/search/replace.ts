@@ -1,7 +1,7 @@
 /** Puts a new search index in the place of the one that is searched, when it has what happened while it was built (ADR 28). */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '@trestle/chassis/database/query';
-import type { DomainEvent, EventFeed } from '@trestle/chassis/events/domain-event';
+import type { DomainEvent, EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import { followSignal } from '@trestle/http-client/follow-signal';
 import type { Log } from '@trestle/log';
 import { LIVE, NEXT } from './index-store.ts';

@@ -1,5 +1,5 @@
 /** The subscriptions to orders: a customer's own, and all of them for administrators (contract §3). */
-import { type EventSelection, selectEvents } from '@trestle/chassis/events/event-selection';
+import { type EventSelection, selectEvents } from '@trestle/chassis/events/outbox/event-selection';
 import { requireCaller } from '@trestle/chassis/request/context';
 import { visibilityOf } from '../access.ts';
 import type { OrdersContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { allowPayment, checkSettles, parsePayment } from './rules.ts';
 
 const caller = (role: Role) => createTestCaller({ role });

@@ -1,9 +1,9 @@
 /** The endpoint at which the gateway and the bridge exchange an API key for an access token (RFC 8693). Not reachable from the public network. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TOKEN_EXCHANGE } from '@trestle/identity/api-key-exchange';
-import { hashApiKey, isApiKey } from '@trestle/identity/api-keys';
+import { TOKEN_EXCHANGE } from '@trestle/identity/credentials/api-key-exchange';
+import { hashApiKey, isApiKey } from '@trestle/identity/credentials/api-keys';
 import { isScope } from '@trestle/identity/scopes';
-import { ACCESS_TOKEN_SECONDS, type TokenIssuer } from '@trestle/identity/tokens';
+import { ACCESS_TOKEN_SECONDS, type TokenIssuer } from '@trestle/identity/tokens/tokens';
 import type { Log } from '@trestle/log';
 import { passedClientOf } from '@trestle/service/clients/client-id';
 import type { SecondFactors } from '../second-factor/second-factors.ts';

@@ -2,7 +2,7 @@
 import { requireCaller } from '@trestle/chassis/request/context';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { Caller } from '@trestle/identity';
-import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
+import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/credentials/api-keys';
 import { type UsersContext, writeWithSecret } from '../context.ts';
 import type {
   MutationCreateApiKeyArgs,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { SCOPES, type Scope } from '@trestle/identity/scopes';
 import {
   type ApiKey,

@@ -3,7 +3,7 @@ import { createJobControl } from '@trestle/chassis/jobs/job-control';
 import type { SubgraphJobs } from '@trestle/chassis/jobs/job-work';
 import { startJobWorker } from '@trestle/chassis/jobs/worker';
 import type { Endpoint, Subgraph } from '@trestle/chassis/server/subgraph';
-import type { Revocation } from '@trestle/identity/revocations';
+import type { Revocation } from '@trestle/identity/revocations/revocations';
 import type { Log } from '@trestle/log';
 import type { UsersContext } from '../context.ts';
 import type { Attempts } from '../login/attempts.ts';

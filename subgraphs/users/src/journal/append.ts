@@ -1,6 +1,6 @@
 /** Keeps the journal complete: consumes the feeds of all subgraphs into it (ADR 25). */
-import { type FeedConsumer, consumeFeed } from '@trestle/chassis/events/consume-feed';
-import type { EventFeed } from '@trestle/chassis/events/domain-event';
+import { type FeedConsumer, consumeFeed } from '@trestle/chassis/events/consumers/consume-feed';
+import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import type { Database } from '@trestle/chassis/database/database';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';

@@ -1,11 +1,11 @@
 /** The live events of the journal: read once for all subscribers of this process, and given to those that may learn of them. */
-import type { LoadedEvent, Subscriber, TopicEvent } from '@trestle/chassis/events/dispatcher';
-import type { ClientPosition } from '@trestle/chassis/events/client-position';
-import { EventReader, stopping } from '@trestle/chassis/events/event-reader';
-import { reset } from '@trestle/chassis/events/events';
-import { EventSelection } from '@trestle/chassis/events/event-selection';
-import { HistoryMark } from '@trestle/chassis/events/history-mark';
-import { type History, SourceStream } from '@trestle/chassis/events/source-stream';
+import type { LoadedEvent, Subscriber, TopicEvent } from '@trestle/chassis/events/source-streams/dispatcher';
+import type { ClientPosition } from '@trestle/chassis/events/source-streams/client-position';
+import { EventReader, stopping } from '@trestle/chassis/events/outbox/event-reader';
+import { reset } from '@trestle/chassis/events/source-streams/events';
+import { EventSelection } from '@trestle/chassis/events/outbox/event-selection';
+import { HistoryMark } from '@trestle/chassis/events/outbox/history-mark';
+import { type History, SourceStream } from '@trestle/chassis/events/source-streams/source-stream';
 import type { Log } from '@trestle/log';
 import { type EventScope, type JournalEvent, isInScope } from './rules.ts';
 import type { JournalStore } from './store.ts';

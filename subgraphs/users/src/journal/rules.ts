@@ -1,6 +1,6 @@
 /** Events as readers of the journal see them, and who may learn of which (contract §3). Pure: no database, no clock. */
 import type { Caller } from '@trestle/identity';
-import { type ClientPosition, formatClientPosition, parseClientPosition } from '@trestle/chassis/events/client-position';
+import { type ClientPosition, formatClientPosition, parseClientPosition } from '@trestle/chassis/events/source-streams/client-position';
 import { formatDateTime } from '@trestle/chassis/values/date-time';
 import { type Audience, isEventTypeFilter } from '@trestle/schema/event-types';
 import { type FieldFault, rejectFaults } from '@trestle/schema/errors';

@@ -2,7 +2,7 @@
 import { type SqlClient, sql } from '@trestle/chassis/database/sql';
 import type { Connection } from '@trestle/chassis/paging/connection';
 import { fail } from '@trestle/schema/errors';
-import { type ClientPosition, isSameHistory } from '@trestle/chassis/events/client-position';
+import { type ClientPosition, isSameHistory } from '@trestle/chassis/events/source-streams/client-position';
 import { type Page, countEvents, selectEvents } from './readable-events.ts';
 import { type EventScope, type JournalEvent, toCursor } from './rules.ts';
 

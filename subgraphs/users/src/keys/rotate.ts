@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { planRotation } from '@trestle/identity/key-rotation';
+import { planRotation } from '@trestle/identity/tokens/key-rotation';
 
 /** Names the files of the keys. */
 export interface RotationFiles {

@@ -4,7 +4,8 @@
  * part, so that the end of either revokes it everywhere.
  */
 import type { Caller } from '@trestle/identity';
-import type { TokenGrant, TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
+import type { TokenGrant, TokenIssuer } from '@trestle/identity/tokens/tokens';
+import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
 import { type AccessToken, type AdapterPayload, type ClientCredentials, errors } from 'oidc-provider';
 import type { ClientStore } from './client-store.ts';
 import { decodeJwt } from './jwt-lookup.ts';

@@ -1,6 +1,6 @@
 /** The authorization server: oidc-provider, and middleware for what it does not do. */
 import { timingSafeEqual } from 'node:crypto';
-import type { PublicJwk } from '@trestle/identity/key-set';
+import type { PublicJwk } from '@trestle/identity/tokens/key-set';
 import type { Log } from '@trestle/log';
 import { type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { POLL_INTERVAL_SECONDS } from './adapter.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Attempt } from '@trestle/chassis/jobs/job-store';
 import type { JobWork } from '@trestle/chassis/jobs/job-work';
 import type { Job } from '@trestle/chassis/jobs/job';
-import type { Revocation } from '@trestle/identity/revocations';
+import type { Revocation } from '@trestle/identity/revocations/revocations';
 import { fail, rejectFaults } from '@trestle/schema/errors';
 import type { WriteMail } from '../mail/send-mail.ts';
 import type { ClientDescription } from '../security/security-events.ts';

@@ -1,8 +1,14 @@
 /** Reads revoked tokens from the table of events, whichever process wrote them (ADR 10). */
 import { setTimeout as delay } from 'node:timers/promises';
-import { selectEvents } from '@trestle/chassis/events/event-selection';
-import type { Events } from '@trestle/chassis/events/events';
-import { FOREIGN_USER_PATTERN, REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
+import { selectEvents } from '@trestle/chassis/events/outbox/event-selection';
+import type { Events } from '@trestle/chassis/events/source-streams/events';
+import {
+  FOREIGN_USER_PATTERN,
+  REVOCATION_SECONDS,
+  type Revocation,
+  type Revocations,
+  readRevocation,
+} from '@trestle/identity/revocations/revocations';
 import type { Log } from '@trestle/log';
 
 /** The topic of the events that triggers write. */

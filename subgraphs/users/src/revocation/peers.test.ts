@@ -1,6 +1,6 @@
 /** On a real PostgreSQL, with several peers that apply revocations when the test lets them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Revocation } from '@trestle/identity/revocations';
+import type { Revocation } from '@trestle/identity/revocations/revocations';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { RevocationPeers } from './peers.ts';

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { followSignal } from '@trestle/http-client/follow-signal';
-import { type Revocation, readRevocation } from '@trestle/identity/revocations';
+import { type Revocation, readRevocation } from '@trestle/identity/revocations/revocations';
 import type { Log } from '@trestle/log';
 import { backoffMs } from '@trestle/service/process/backoff';
 import pg from 'pg';

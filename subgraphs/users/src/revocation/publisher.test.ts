@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Revocations, createRevocations } from '@trestle/identity/revocations';
+import { type Revocations, createRevocations } from '@trestle/identity/revocations/revocations';
 import { type ClientOptions, WebSocket } from 'ws';
 import { RevocationPublisher } from './publisher.ts';
 

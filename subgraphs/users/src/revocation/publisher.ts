@@ -1,7 +1,7 @@
 /** Publishes revoked tokens to the other processes: a WebSocket for each, on which it acknowledges what it has applied (ADR 10). */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Revocation, Revocations } from '@trestle/identity/revocations';
+import type { Revocation, Revocations } from '@trestle/identity/revocations/revocations';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 /** Long enough for a process whose machine is overloaded. A stopped one holds up revocations until its connection is terminated. */

@@ -1,6 +1,6 @@
 /** Checks second factors, and the logins that need them (ADR 21). */
 import type { Scope } from '@trestle/identity/scopes';
-import type { TokenGrant } from '@trestle/identity/tokens';
+import type { TokenGrant } from '@trestle/identity/tokens/tokens';
 import { type SecondFactorDemand, fail, rejectFaults } from '@trestle/schema/errors';
 import type { Attempts } from '../login/attempts.ts';
 import { changedDuringLogin } from '../login/authenticate.ts';

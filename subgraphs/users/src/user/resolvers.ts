@@ -1,5 +1,5 @@
 /** The GraphQL fields of accounts (spec §4.5, contract §3). */
-import { selectEvents } from '@trestle/chassis/events/event-selection';
+import { selectEvents } from '@trestle/chassis/events/outbox/event-selection';
 import type { AuthRules } from '@trestle/chassis/graphql/auth-directive';
 import { connectionResolvers, nodesOf } from '@trestle/chassis/paging/connection';
 import type { Caller, Plan } from '@trestle/identity';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
 import { NO_AVATAR } from '../avatar/rules.ts';
-import { createTestCaller } from '@trestle/identity/test-identity';
+import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import {
   MASKED_EMAIL,
   type User,

@@ -1,0 +1,121 @@
+/** The HTTP clients of all subgraphs: one for each subgraph, address and limits, and others for requests with files. */
+import type { Readable } from 'node:stream';
+import { createConnectionPool } from '@trestle/http-client/connection-pool';
+import { createUndiciClient } from '@trestle/http-client/undici-client';
+import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
+import { AddressHealth } from './address-health.ts';
+import { BalancedClient } from './balanced-client.ts';
+import { persistQueries } from './persisted-client.ts';
+import type { SubgraphTraffic } from '../traffic/traffic-settings.ts';
+
+const CONNECT_TIMEOUT_MS = 2000;
+
+/** Where a subgraph is, and the limits of requests to it. */
+export interface SubgraphPlace {
+  readonly name: string;
+  /** At least one. */
+  readonly urls: readonly URL[];
+  readonly traffic: SubgraphTraffic;
+}
+
+/** The clients of one subgraph. */
+export interface SubgraphClients {
+  readonly client: UpstreamClient;
+  /** Sends requests with files, over connections of its own: they are busy for long. */
+  readonly uploadClient: UpstreamClient<Readable>;
+  /** Undefined for a single address. */
+  readonly health: AddressHealth | undefined;
+}
+
+export interface ClientPoolOptions {
+  readonly isUndici: boolean;
+  /** Returns what connections to the subgraph by TLS use. */
+  readonly tls: (name: string) => ReadTls;
+  /** Returns the client that is used in place of a new one of the subgraph. */
+  readonly watch: (name: string, client: UpstreamClient) => UpstreamClient;
+  /** Called when the last connection of a client that `watch` has returned is closed, because no configuration uses it. */
+  readonly unwatch: (name: string, client: UpstreamClient) => void;
+  /** Called when an address of the subgraph is ejected. */
+  readonly onEject: (name: string, url: URL) => void;
+}
+
+export interface ClientPool {
+  /** Returns the clients of a subgraph, the same ones for the same place until each that has opened it has released it. */
+  open(place: SubgraphPlace): SubgraphClients;
+  /** Called once for each {@link open}. Clients that nobody uses close each connection after its last request. */
+  release(place: SubgraphPlace): void;
+  close(): Promise<void>;
+}
+
+/** Creates the pool. Clients open connections when they are first needed. */
+export function createClientPool(options: ClientPoolOptions): ClientPool {
+  const used = new Map<string, SubgraphClients & { users: number }>();
+  const retiring = new Set<SubgraphClients>();
+  const retire = async (name: string, clients: SubgraphClients) => {
+    retiring.add(clients);
+    await Promise.all([clients.client.retire(), clients.uploadClient.retire()]);
+    retiring.delete(clients);
+    options.unwatch(name, clients.client);
+  };
+  return {
+    open(place) {
+      const key = toKey(place);
+      const clients = used.get(key) ?? { ...createClients(place, options), users: 0 };
+      clients.users++;
+      used.set(key, clients);
+      return clients;
+    },
+    release(place) {
+      const key = toKey(place);
+      const clients = used.get(key);
+      if (!clients || --clients.users > 0) return;
+      used.delete(key);
+      void retire(place.name, clients);
+    },
+    async close() {
+      const all = [...used.values(), ...retiring];
+      await Promise.all(all.flatMap(({ client, uploadClient }) => [client.close(), uploadClient.close()]));
+    },
+  };
+}
+
+/**
+ * Subgraphs at one origin have connections of their own: a slow one must not use up those of the others. A client keeps its limits: with others, the
+ * next requests go through another client.
+ */
+function toKey({ name, urls, traffic }: SubgraphPlace): string {
+  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
+  // The path belongs to each request, unless there are several addresses.
+  const places = urls.length === 1 ? urls.map(({ origin }) => origin) : urls.map(({ href }) => href);
+  return JSON.stringify([name, places, timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries]);
+}
+
+function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
+  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
+  const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes, tls: tls(name) };
+  const create = isUndici ? createUndiciClient : createConnectionPool;
+  const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
+  const [only, ...others] = urls;
+  if (only && others.length === 0)
+    return {
+      client: watch(name, persist(create(only.origin, limits))),
+      uploadClient: createUndiciClient(only.origin, limits),
+      health: undefined,
+    };
+  const health = new AddressHealth({
+    ...{ count: urls.length, maxFailures, ejectionMs },
+    onEject: (index) => {
+      onEject(name, urls[index] as URL);
+    },
+  });
+  const balance = <Body>(createAt: (origin: string) => UpstreamClient<Body>) =>
+    new BalancedClient(
+      urls.map((url) => ({ client: createAt(url.origin), path: url.pathname + url.search })),
+      health,
+    );
+  return {
+    client: watch(name, persist(balance((origin) => create(origin, limits)))),
+    uploadClient: balance<Readable>((origin) => createUndiciClient(origin, limits)),
+    health,
+  };
+}

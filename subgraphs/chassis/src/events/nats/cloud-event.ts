@@ -1,0 +1,43 @@
+/** Events in the JSON format of CloudEvents 1.0, as the bus carries them to other teams too. No I/O. */
+import type { DomainEvent } from '../feeds/domain-event.ts';
+import { isDomainEvent } from '../feeds/parse-events.ts';
+
+/** An event in the JSON format of CloudEvents 1.0 (§3). `position`, `ownerid` and `audience` are extension attributes. */
+export interface CloudEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  /** The subgraph as a URI reference, e.g. `/orders`. */
+  readonly source: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly position: string;
+  /** Absent for an event that concerns no account. */
+  readonly ownerid?: string;
+  readonly audience: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Converts an event to the format of CloudEvents. */
+export function toCloudEvent({ source, ownerId, data, ...event }: DomainEvent): CloudEvent {
+  return {
+    specversion: '1.0',
+    ...event,
+    source: `/${source}`,
+    datacontenttype: 'application/json',
+    ...(ownerId !== null && { ownerid: ownerId }),
+    data,
+  };
+}
+
+/** Parses a message from the bus. Returns undefined for anything but an event of the source. */
+export function parseCloudEvent(text: string, source: string): DomainEvent | undefined {
+  try {
+    const { id, source: uri, position, type, subject, time, ownerid, audience, data } = JSON.parse(text) as Partial<CloudEvent>;
+    const event: unknown = { id, source, position, type, subject, time, ownerId: ownerid ?? null, audience, data };
+    return uri === `/${source}` && isDomainEvent(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
