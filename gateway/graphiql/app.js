@@ -19,7 +19,7 @@ const subscriptionUrl = new URL(url.href.replace(/^http/, 'ws')).href;
 const LOGIN = `# Log in: run Login with your account.
 # Then enter its token in the Headers tab below:
 # {"authorization": "Bearer <token>"}
-# It holds for all operations.
+# All operations then send it.
 mutation Login {
   login(
     email: "ada@example.com"
