@@ -2,7 +2,7 @@
  * Bundles each process into `dist/bundle/`, so that a start reads and compiles a few files instead of a thousand (bench/README.md has the figures).
  * `npm start`, `trestle-gateway`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,8 +14,7 @@ const MEDIA = 'dist/publishing/media-worker.js';
 const COMPOSER = 'dist/composition/compose-worker.js';
 /** The entry points of each package that runs as a process. */
 const PROCESSES = {
-  'subgraphs/users': ['dist/main.js'],
-  'subgraphs/orders': ['dist/main.js'],
+  ...Object.fromEntries(findSubgraphs().map((folder) => [folder, ['dist/main.js']])),
   'subgraphs/content': ['dist/main.js', MEDIA],
   gateway: ['dist/main.js', PLANNER],
   registry: ['dist/main.js', COMPOSER],
@@ -39,6 +38,12 @@ const ES_MODULES = {
 };
 
 await Promise.all(Object.entries(PROCESSES).map(bundle));
+
+/** The chassis is no process. */
+function findSubgraphs() {
+  const folders = readdirSync(join(root, 'subgraphs')).map((name) => `subgraphs/${name}`);
+  return folders.filter((folder) => existsSync(join(root, folder, 'dist/main.js')));
+}
 
 async function bundle([folder, entryPoints]) {
   // Beside the last bundle, which is replaced when this one is whole: a process may start from it meanwhile.

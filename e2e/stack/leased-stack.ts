@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { SubgraphName } from '@trestle/schema/subgraphs';
+import { type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 import { type RunningProcess, startProcess } from './processes/process.ts';
 import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
 
@@ -81,10 +81,9 @@ export async function leaseStack({ env = {} }: { readonly env?: Readonly<Record<
     return started;
   };
   const clients = createClients(stack);
-  const { users, orders, content } = stack.subgraphUrls;
   return {
     ...stack,
-    subgraphs: { users: { url: users }, orders: { url: orders }, content: { url: content } },
+    subgraphs: eachSubgraph((name) => ({ url: stack.subgraphUrls[name] })),
     sql,
     ...clients,
     ...createAccounts({ privateKeyPem, sql, call: clients.call }),

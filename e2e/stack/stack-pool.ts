@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { eachSubgraph } from '@trestle/schema/subgraphs';
 import { emptyStack } from './empty-stack.ts';
 import type { LeaseCommand, LeaseReply, StackDescription } from './leased-stack.ts';
 import type { Stack, SubgraphName } from './stack.ts';
@@ -108,10 +109,9 @@ async function followCommands(stack: Stack, { receive, reply }: Conversation): P
 }
 
 function describe({ rest, gateway, direct, settings, keyFiles, files, databaseUrls, subgraphs, nodes }: Stack): StackDescription {
-  const { users, orders, content } = subgraphs;
   return {
     ...{ rest, gateway, direct, settings, keyFiles, files, databaseUrls },
-    subgraphUrls: { users: users.url, orders: orders.url, content: content.url },
+    subgraphUrls: eachSubgraph((name) => subgraphs[name].url),
     nodes: nodes.map(({ gateway: { url } }) => ({ gateway: { url } })),
   };
 }

@@ -16,11 +16,15 @@ globalThis.MonacoEnvironment = {
 const url = new URL(location.pathname, location.href);
 const subscriptionUrl = new URL(url.href.replace(/^http/, 'ws')).href;
 
-const LOGIN = `# Log in: run Login with an account of yours, open the Headers tab below, and enter
-#   {"authorization": "Bearer <the token of the answer>"}
-# for all operations from then on, subscriptions too.
+const LOGIN = `# Log in: run Login with your account.
+# Then enter its token in the Headers tab below:
+# {"authorization": "Bearer <token>"}
+# All operations then send it.
 mutation Login {
-  login(email: "ada@example.com", password: "ada-Passw0rd!") { token }
+  login(
+    email: "ada@example.com"
+    password: "ada-Passw0rd!"
+  ) { token }
 }
 `;
 const PRODUCTS = `query Products {
@@ -30,13 +34,15 @@ const PRODUCTS = `query Products {
   }
 }
 `;
-const USER_CREATED = `# A subscription stays open and shows each event: run it, and create a user in another tab.
+const USER_CREATED = `# A subscription stays open and shows each event.
+# Run it, and create a user in another tab.
 subscription NewUsers {
   userCreated { id name }
 }
 `;
-const REGISTRY = `# Every field needs a token of the registry. Open the Headers tab below, and enter
-#   {"authorization": "Bearer trestle_reg_…"}
+const REGISTRY = `# Every field needs a token of the registry.
+# Enter it in the Headers tab below:
+# {"authorization": "Bearer trestle_reg_…"}
 query Environments {
   environments {
     name
@@ -46,7 +52,7 @@ query Environments {
   }
 }
 `;
-const ANY = '# The Docs panel on the left shows what can be asked for.\n{\n  __typename\n}\n';
+const ANY = '# The Docs panel on the left has all fields.\n{\n  __typename\n}\n';
 
 /** Returns example operations for an editor that is opened for the first time: those that the schema has, or one that every schema has when it is unknown. */
 async function chooseOperations() {

@@ -31,6 +31,17 @@ describe('every page', () => {
     expect(on(({ prose }) => prose.filter(({ text }) => isLong(text)).map(({ line }) => `line ${String(line)}`))).toEqual([]);
   });
 
+  it('names tarballs to npm by paths that begin with a dot: `folder/file.tgz` is a repository of GitHub to it', () => {
+    const faults = on(({ blocks }) =>
+      blocks.flatMap(({ code }) =>
+        Array.from(code.matchAll(/(?:npm install|npx)[^\n]*/g), ([command]) => command)
+          .flatMap((command) => command.split(/\s+/))
+          .filter((word) => word.endsWith('.tgz') && !word.startsWith('.')),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
   it('names npm scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
     const faults = on(({ spans, blocks }) =>

@@ -23,16 +23,33 @@ console.log(JSON.stringify({ started: threads.length, running: threads.filter(({
 process.exit();
 `;
 
+/** Closes the composer while it composes, and prints the code of the error. */
+const INTERRUPTED = `
+import { createComposer } from '${new URL('../../dist/composition/composer.js', import.meta.url).href}';
+const composer = createComposer();
+const composed = composer.compose({ subgraphs: [{ name: 'one', url: 'http://one', sdl: 'type Query { one: Int }' }] });
+setImmediate(() => composer.close());
+composed.then(() => console.log('composed'), ({ code }) => console.log(code));
+`;
+
+async function run(script: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trestle-composer-'));
+  try {
+    const file = join(folder, 'script.mjs');
+    await writeFile(file, script);
+    const { stdout } = await promisify(execFile)(process.execPath, [file]);
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 describe('createComposer', () => {
+  it('rejects with SERVICE_UNAVAILABLE what is being composed when it is closed', async () => {
+    expect(await run(INTERRUPTED)).toBe('SERVICE_UNAVAILABLE\n');
+  });
+
   it('ends every thread, also one that starts while the one before is being ended', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'trestle-composer-'));
-    try {
-      const file = join(folder, 'script.mjs');
-      await writeFile(file, SCRIPT);
-      const { stdout } = await promisify(execFile)(process.execPath, [file]);
-      expect(JSON.parse(stdout)).toEqual({ started: 2, running: 0 });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    expect(JSON.parse(await run(SCRIPT))).toEqual({ started: 2, running: 0 });
   });
 });

@@ -15,7 +15,7 @@ const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 64, sta
 export interface Composer {
   /**
    * Resolves with the composed graph, or why there is none. Rejects with VALIDATION_ERROR when the task takes too much time or memory, and with
-   * SERVICE_UNAVAILABLE when too many tasks wait.
+   * SERVICE_UNAVAILABLE when too many tasks wait, or when the composer is closed meanwhile.
    */
   compose(task: ComposeTask): Promise<ComposeOutcome>;
   /** Resolves with the contracts in the order of the task, or why one cannot be made. Rejects as `compose`. */
@@ -92,14 +92,18 @@ function ask(worker: Worker, task: Task, timeoutMs: number): Promise<Outcome> {
     if (reply.kind === 'outcome') resolve(reply.outcome);
     else refuse(`the composer failed with "${reply.reason}"`);
   };
-  const onEnd = () => {
+  const onError = () => {
     refuse('the composition needs too much memory');
   };
-  worker.on('message', onReply).on('error', onEnd).on('exit', onEnd);
+  // A thread that lacks memory emits `error` first.
+  const onExit = () => {
+    reject(fail('SERVICE_UNAVAILABLE', 'The registry stops. Retry after 1 second.', { retryAfterSeconds: 1 }));
+  };
+  worker.on('message', onReply).on('error', onError).on('exit', onExit);
   worker.postMessage(task);
   return promise.finally(() => {
     clearTimeout(timer);
-    worker.off('message', onReply).off('error', onEnd).off('exit', onEnd);
+    worker.off('message', onReply).off('error', onError).off('exit', onExit);
   });
 }
 

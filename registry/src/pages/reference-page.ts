@@ -22,9 +22,10 @@ export const REFERENCE_STYLE = `
   nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: .85rem }
   nav ul { list-style: none; padding: 0; margin: .25rem 0 1rem }
   nav a { text-decoration: none; color: inherit } nav a:hover { text-decoration: underline }
+  .skip { position: absolute; left: 1rem; top: -9rem; padding: .5rem 1rem; background: Canvas } .skip:focus { top: 0; z-index: 1 }
   main { padding: 1.5rem 2.5rem 6rem } section { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2rem }
   code { font-family: ui-monospace, monospace; font-size: .85em } dd { margin: 0 0 .75rem 1.5rem } dd dl { margin: .25rem 0 }
-  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem; overflow-wrap: anywhere } }`;
+  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line) } main { padding: 1rem; overflow-wrap: anywhere } }`;
 
 /** Returns the page of a schema. */
 export function toReferencePage(schema: GraphQLSchema): string {
@@ -35,8 +36,8 @@ export function toReferencePage(schema: GraphQLSchema): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Registry of schemas</title><link rel="icon" href="data:,"><style>${REFERENCE_STYLE}</style></head>
-<body><nav aria-label="Contents"><strong>Types</strong><ul>${links.join('')}</ul></nav>
-<main><h1>Registry of schemas</h1>
+<body><a class="skip" href="#content">Skip to the content</a><nav aria-label="Contents"><strong>Types</strong><ul>${links.join('')}</ul></nav>
+<main id="content"><h1>Registry of schemas</h1>
 <p>The GraphQL API of the registry, at <a href="/graphql"><code>/graphql</code></a>, with GraphiQL in browsers. Every field of
 <a href="#Query">Query</a> and <a href="#Mutation">Mutation</a> needs a token: <code>Authorization: Bearer trestle_reg_…</code></p>
 ${types.map(toSection).join('\n')}</main></body></html>

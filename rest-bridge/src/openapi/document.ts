@@ -58,7 +58,7 @@ export function createOpenApi(routes: readonly Route[], context: ReaderContext, 
     security: [],
     tags: [...new Set(routes.map(tagOf))]
       .sort()
-      .map((name) => ({ name, description: name === 'index' ? 'The index of the API.' : `Routes under \`/${name}\`.` })),
+      .map((name) => ({ name, description: TAG_DESCRIPTIONS[name] ?? `Routes under \`/${name}\`.` })),
     paths,
     components: {
       securitySchemes: toSecuritySchemes(address),
@@ -114,8 +114,11 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
+/** The descriptions of tags whose names are no beginning of a path. */
+const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = { index: 'The index of the API.', 'well-known': 'Routes under `/.well-known`.' };
+
 function tagOf({ path }: Route): string {
-  return path === '/' ? 'index' : (path.split('/')[1]?.replace(/\..*/, '') ?? '');
+  return path === '/' ? 'index' : (/^\/\.?([^/.]*)/.exec(path)?.[1] ?? '');
 }
 
 /** Returns the schemas of all resources of the routes, of those that `include` adds, and of everything shared. */

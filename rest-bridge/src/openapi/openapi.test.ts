@@ -60,11 +60,21 @@ describe.each([1, 2])('the OpenAPI document of version %i', (version) => {
     expect(findBreakingChanges(released(version) as Record<string, unknown>, plain(create(version)))).toEqual([]);
   });
 
+  it('has a tag with a name and a description for each operation', () => {
+    const { tags, paths } = create(version);
+    const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags: own }) => own));
+    expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
+    expect(tags).toContainEqual({ name: 'well-known', description: 'Routes under `/.well-known`.' });
+    for (const { name } of tags) expect(name).toMatch(/^[a-z-]+$/);
+  });
+
   it('renders as a page with every operation and without scripts and external resources', () => {
     const page = toReferencePage(create(version));
     for (const operations of Object.values(create(version).paths))
       for (const { operationId } of Object.values(operations)) expect(page).toContain(`<section id="${operationId}">`);
     expect(page).not.toMatch(/<script|src=|@import|url\(|href="(?!#|openapi\.json"|data:,")/);
+    // Keyboards reach the content without a hundred links before it (WCAG 2.4.1).
+    expect(page).toMatch(/<body><a class="skip" href="#content">[^]*<main id="content">/);
   });
 });
 

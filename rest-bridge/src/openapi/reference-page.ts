@@ -9,12 +9,13 @@ export const REFERENCE_STYLE = `
   body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 60rem) }
   nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: .85rem }
   nav ul { list-style: none; padding: 0; margin: .25rem 0 1rem }
-  nav a { text-decoration: none; color: inherit } nav a:hover { text-decoration: underline }
+  nav a { text-decoration: none; color: inherit } nav a:hover { text-decoration: underline } nav li a { display: grid; grid-template-columns: 4.6em minmax(0, 1fr); overflow-wrap: anywhere }
+  .skip { position: absolute; left: 1rem; top: -9rem; padding: .5rem 1rem; background: Canvas } .skip:focus { top: 0; z-index: 1 }
   main { padding: 1.5rem 2.5rem 6rem } section { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2rem }
   code, pre { font-family: ui-monospace, monospace; font-size: .85em } pre { background: var(--soft); padding: .75rem; overflow: auto; border-radius: 6px }
   table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line) }
   .method { display: inline-block; min-width: 4.2em; font-weight: 700 } h3 { font-size: 1.05rem } details { margin: .5rem 0 }
-  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem; overflow-wrap: anywhere } }`;
+  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line) } main { padding: 1rem; overflow-wrap: anywhere } }`;
 
 /** Returns the page of a document. */
 export function toReferencePage(document: OpenApi): string {
@@ -33,8 +34,8 @@ export function toReferencePage(document: OpenApi): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(info.title)} ${escape(info.version)}</title><link rel="icon" href="data:,"><style>${REFERENCE_STYLE}</style></head>
-<body><nav aria-label="Contents"><p><a href="#errors">Errors</a></p>${contents.join('')}</nav>
-<main><h1>${escape(info.title)} ${escape(info.version)}</h1><p>${prose(info.description)}</p>
+<body><a class="skip" href="#content">Skip to the content</a><nav aria-label="Contents"><p><a href="#errors">Errors</a></p>${contents.join('')}</nav>
+<main id="content"><h1>${escape(info.title)} ${escape(info.version)}</h1><p>${prose(info.description)}</p>
 <p>OpenAPI document: <a href="openapi.json"><code>openapi.json</code></a></p>
 ${sections.join('\n')}
 ${toErrors(document)}</main></body></html>

@@ -4,6 +4,7 @@ import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
@@ -59,6 +60,8 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
       // It would wrap the resolver of each field. The gateway reads `@cacheControl` of the supergraph (ADR 32).
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
+      // Its page loads scripts from other hosts.
+      ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
     introspection: true,

@@ -92,3 +92,12 @@ describe('a POST', () => {
     expect((await post('{"query":"{text}"}', { 'content-type': TYPES.direct })).body).toBe('{"data":{"text":null}}\n');
   });
 });
+
+describe('a GET of a browser', () => {
+  it('gets no page, which would load scripts from other hosts', async () => {
+    const { port } = server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${String(port)}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
+    expect(await response.text()).not.toContain('http');
+  });
+});
