@@ -1,4 +1,5 @@
 /** Finds the command of a command line, runs it, and reports its errors. */
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { COMMON_OPTIONS, type Command, type CommandContext, type Given, type Options } from './command.ts';
 import { contractCreate, contractDelete, contractList, contractShow, contractUpdate } from './commands/contract.ts';
@@ -30,7 +31,7 @@ export async function run(args: readonly string[], env: Environment, terminal: T
   const format = findFormat(args);
   try {
     const command = COMMANDS.find(({ words }) => words === args.slice(0, countWords(words)).join(' '));
-    if (!command) return showHelp(args, terminal);
+    if (!command) return args[0] === '--version' ? showVersion(terminal) : showHelp(args, terminal);
     const given = parse(command, args.slice(countWords(command.words)));
     if (given.isSet('help')) {
       terminal.out(`${command.summary}\n\ntrestle ${command.words} ${command.usage}\n\n${SHARED}`);
@@ -60,6 +61,13 @@ function showHelp([first]: readonly string[], terminal: Terminal): ExitCode {
   const list = shown.map(({ words, summary }) => `  ${words.padEnd(20)} ${summary}`).join('\n');
   terminal.out(`Usage: trestle COMMAND\n\n${list}\n\n${SHARED}`);
   return isAsked ? EXIT.success : EXIT.usage;
+}
+
+/** `package.json` is in the folder above this module, in the repository and in the package. */
+function showVersion(terminal: Terminal): ExitCode {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  terminal.out(`${version}\n`);
+  return EXIT.success;
 }
 
 function countWords(words: string): number {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { run } from './run.ts';
+import { createTerminal } from './terminal.ts';
+
+/** Runs a command line. Returns the exit code and what was written. */
+async function runWith(...args: readonly string[]): Promise<[number, string]> {
+  const written: string[] = [];
+  const stream = { isTTY: false, write: (text: string) => written.push(text) };
+  const streams = { stdout: stream, stderr: stream } as unknown as Pick<NodeJS.Process, 'stdout' | 'stderr'>;
+  return [await run(args, {}, createTerminal(streams, {})), written.join('')];
+}
+
+describe('run', () => {
+  it('prints the version for --version', async () => {
+    expect(await runWith('--version')).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+
+  it('lists the commands for --help and for an empty command line', async () => {
+    const [code, help] = await runWith('--help');
+    expect([code, help]).toEqual([0, expect.stringContaining('subgraph check')]);
+    expect(await runWith()).toEqual([0, help]);
+  });
+
+  it('ends with 2 for an unknown command, and names it', async () => {
+    expect(await runWith('sing')).toEqual([2, expect.stringContaining('Unknown command "sing"')]);
+  });
+});
