@@ -22,6 +22,8 @@ describe('readBoundary', () => {
   it.each([
     ['multipart/form-data; boundary=x', 'x'],
     ['Multipart/Form-Data;charset=utf-8;boundary="a b"', 'a b'],
+    ['multipart/form-data; x="; boundary=a"; boundary=b', 'b'],
+    ['multipart/form-data; boundary=a b', undefined],
     ['multipart/form-data', undefined],
     ['multipart/form-data; boundary=', undefined],
     ['multipart/form-data; boundary="a\\"', undefined],
