@@ -1,6 +1,8 @@
 /** The contract of every store: in a directory, and in S3 by HTTP. */
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +10,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import S3rver from 's3rver';
 import type { FileStore } from './file-store.ts';
+import { createS3Store } from './s3-store.ts';
 import { openFileStore } from './settings.ts';
 import { sweepFiles } from './sweep-files.ts';
 
@@ -179,7 +182,48 @@ describe.each(Object.entries(openers))('a file store in %s', (name, open) => {
     });
 });
 
+describe('a file store in S3', () => {
+  it('sweeps files though another process has ended an upload in parts since they were listed', async () => {
+    const key = 'content/videos/one';
+    const answers: Record<string, string> = {
+      'GET uploads': `<ListMultipartUploadsResult><Upload><Key>${key}</Key><UploadId>1</UploadId></Upload></ListMultipartUploadsResult>`,
+      'GET list': `<ListBucketResult><Contents><Key>${key}</Key><Size>1</Size></Contents></ListBucketResult>`,
+    };
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://s3');
+      const what = `${request.method ?? ''} ${['uploads', 'uploadId'].find((name) => searchParams.has(name)) ?? 'list'}`;
+      requests.push(what);
+      const status = what === 'DELETE uploadId' ? 404 : 200;
+      response.writeHead(status).end(answers[what] ?? (status === 404 ? '<Error><Code>NoSuchUpload</Code></Error>' : ''));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+    const files = createS3Store({ bucket: 'files', region: 'us-east-1', endpoint, credentials, prefix: 'content/' });
+    try {
+      const findUsed = () => Promise.resolve(new Set<string>());
+      expect(await sweepFiles({ files, prefix: 'videos/', findUsed, before: new Date() })).toBe(1);
+      expect(requests).toEqual(['GET uploads', 'DELETE uploadId', 'GET list', 'DELETE list']);
+    } finally {
+      files.close();
+      server.close();
+    }
+  });
+});
+
 describe('a file store in a directory', () => {
+  it('closes the file when a range of it is not valid', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'trestle-files-'));
+    const files = await openFileStore({ FILES_DIR: root, S3_REGION: 'us-east-1' }, 'content');
+    await files.put('empty', chunksOf(Buffer.alloc(0)), LIMITS);
+    const countOpen = async () => (await readdir('/proc/self/fd')).length;
+    const before = await countOpen();
+    for (let i = 0; i < 20; i++) await expect(files.open('empty', { start: 0, end: -1 })).rejects.toThrow('range');
+    expect(await countOpen()).toBeLessThan(before + 10);
+    await rm(root, { recursive: true });
+  });
+
   it('removes what killed processes have left unfinished, and nothing that is being written', async () => {
     const root = await mkdtemp(join(tmpdir(), 'trestle-files-'));
     const files = await openFileStore({ FILES_DIR: root, S3_REGION: 'us-east-1' }, 'content');

@@ -25,6 +25,9 @@ export function createLocalStore(root: string): FileStore {
     put: (key, content, options) => put({ root, key, path: toPath(key) }, measure(content, options), options.signal),
 
     async open(key, range) {
+      // `createReadStream` refuses it too, but keeps the file open.
+      if (range && !(range.start >= 0 && range.start <= range.end))
+        throw new RangeError(`The range ${String(range.start)}-${String(range.end)} is not valid.`);
       const handle = await ifExists(open(toPath(key), 'r'));
       return handle && createReadStream('', { fd: handle, ...(range && { start: range.start, end: range.end }) });
     },

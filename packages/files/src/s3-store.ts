@@ -122,7 +122,8 @@ interface Unfinished {
 async function abortUploads(client: S3Client, { bucket: Bucket, prefix: Prefix, before }: Unfinished): Promise<void> {
   const { Uploads = [] } = await ifSupported(client.send(new ListMultipartUploadsCommand({ Bucket, Prefix })));
   for (const { Key, UploadId, Initiated = new Date(0) } of Uploads)
-    if (Initiated < before && Key?.startsWith(Prefix)) await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    if (Initiated < before && Key?.startsWith(Prefix))
+      await ifExists(client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
 }
 
 /** Resolves with an empty response of a server that cannot list unfinished uploads; such a server deletes them itself. */
@@ -135,12 +136,12 @@ async function ifSupported<T extends object>(reading: Promise<T>): Promise<Parti
   }
 }
 
-/** Resolves with undefined in place of the error that an object does not exist. */
+/** Resolves with undefined in place of the error that an object does not exist, or an upload: another process can have ended it meanwhile. */
 async function ifExists<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof Error && ['NoSuchKey', 'NotFound'].includes(error.name)) return undefined;
+    if (error instanceof Error && ['NoSuchKey', 'NoSuchUpload', 'NotFound'].includes(error.name)) return undefined;
     throw error;
   }
 }

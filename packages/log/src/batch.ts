@@ -1,5 +1,5 @@
 /** Writes log lines in batches. A closed or slow pipe, or a full disk, never blocks the process. */
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 
 /** Buffers lines and writes them together. */
 export interface Batch {
@@ -26,11 +26,13 @@ const BURST_MS = 20;
 /** Maximum size of the buffer while the output is blocked. Further lines are dropped and counted. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+const STDOUT = 1;
+
 /** Permanent errors. Other errors are temporary: a full pipe (EAGAIN), a full disk (ENOSPC, EDQUOT), a disk fault (EIO). */
 const PERMANENT_ERRORS = new Set(['EPIPE', 'EBADF', 'ECONNRESET', 'EINVAL']);
 
 /** Creates a batch that writes lines at most 250 ms after they were added. Lines that a killed process has buffered are lost. */
-export function createBatch({ write = (bytes) => writeSync(1, bytes), render }: BatchOptions = {}): Batch {
+export function createBatch({ write = createOutput(), render }: BatchOptions = {}): Batch {
   let lines: string[] = [];
   let size = 0;
   let rest: Buffer = Buffer.alloc(0);
@@ -91,6 +93,27 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes), render }: 
       else wait();
     },
   };
+}
+
+/** Creates the function that writes to standard output. */
+function createOutput(): (bytes: Buffer) => number {
+  let isOpen = false;
+  return (bytes) => {
+    if (!isOpen) {
+      isOpen = true;
+      unblockOutput();
+    }
+    return writeSync(STDOUT, bytes);
+  };
+}
+
+/**
+ * Makes standard output non-blocking when it is a pipe or a socket: otherwise a write waits for the reader, and the process with it. Node.js does so
+ * when it opens its own stream. Not when this module is loaded: a process that shares the pipe makes it blocking again when it starts.
+ */
+function unblockOutput(): void {
+  const stats = fstatSync(STDOUT);
+  if (stats.isFIFO() || stats.isSocket()) Reflect.get(process, 'stdout');
 }
 
 /** Returns the line that says how many were dropped. */

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { describeError } from './log.ts';
 
@@ -11,9 +12,37 @@ describe('describeError', () => {
   it('returns only the type of a value that is not an Error', () => {
     expect(describeError('secret')).toEqual({ type: 'string', message: 'not an Error' });
   });
+
+  it.each([
+    [{ message: undefined }, { type: 'Error', message: 'not a string' }],
+    [{ message: { a: 1 } }, { type: 'Error', message: 'not a string' }],
+    [{ name: undefined }, { type: 'Error', message: 'failed' }],
+    [{ stack: [] }, { type: 'Error', message: 'failed' }],
+  ])('describes an Error with %j', (fields, expected) => {
+    expect(describeError(Object.assign(new Error('failed'), fields))).toMatchObject(expected);
+  });
+
+  it('describes the first error of an AggregateError as its cause', () => {
+    const error = new AggregateError([new Error('connect ECONNREFUSED ::1:80'), new Error('connect ECONNREFUSED 127.0.0.1:80')], '');
+    expect(describeError(error)).toMatchObject({ type: 'AggregateError', cause: { message: 'connect ECONNREFUSED ::1:80' } });
+  });
 });
 
 describe('createLog', () => {
+  it('does not block the process when the reader of its standard output reads nothing', async () => {
+    const script = `import { createLog } from './packages/log/dist/log.js';
+    const log = createLog({ service: 'test', level: 'info' });
+    for (let i = 0; i < 4096; i++) log.access({ operation: 'x'.repeat(250) });
+    process.send('running');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    try {
+      const [message] = (await once(child, 'message', { signal: AbortSignal.timeout(15_000) })) as [string];
+      expect(message).toBe('running');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   it('writes a request as one JSON line, whatever characters the operation name contains', () => {
     const script = `import { createLog } from './packages/log/dist/log.js';
     const log = createLog({ service: 'test', level: 'info' });

@@ -185,10 +185,21 @@ interface ErrorDescription {
 export function describeError(error: unknown, depth = 3): ErrorDescription {
   if (error instanceof ReportedError) return { type: 'Error', message: mask(error.message, MAX_MESSAGE_BYTES) };
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
+  const cause = error.cause ?? firstError(error);
   return {
-    type: cut(error.name, MAX_FIELD_BYTES),
-    message: mask(error.message, MAX_MESSAGE_BYTES),
-    ...(error.stack === undefined ? {} : { stack: mask(error.stack, MAX_STACK_BYTES) }),
-    ...(error.cause === undefined || depth === 0 ? {} : { cause: describeError(error.cause, depth - 1) }),
+    type: cut(stringOr('Error', error.name), MAX_FIELD_BYTES),
+    message: mask(stringOr('not a string', error.message), MAX_MESSAGE_BYTES),
+    ...(typeof error.stack === 'string' ? { stack: mask(error.stack, MAX_STACK_BYTES) } : {}),
+    ...(cause === undefined || depth === 0 ? {} : { cause: describeError(cause, depth - 1) }),
   };
+}
+
+/** Errors of libraries and extensions may have any value as their name or message. */
+function stringOr(otherwise: string, value: unknown): string {
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** Returns the first error of an AggregateError, whose own message is mostly empty, as for a refused connection to `localhost`. */
+function firstError(error: Error): unknown {
+  return error instanceof AggregateError ? (error.errors as readonly unknown[] | undefined)?.[0] : undefined;
 }

@@ -60,4 +60,17 @@ describe('createFileCheck', () => {
   it('leaves what stands behind the last delimiter unread', () => {
     check(Buffer.concat([toBody([part('0', 'x')]), Buffer.from(`\r\n--${BOUNDARY}x`)]), ['0']);
   });
+
+  // RFC 7578 §4.2, RFC 2183 §2: parameters in any order, values are quoted strings.
+  it.each([
+    ['form-data; filename="a; name=9.txt"; name="0"', '0'],
+    ['form-data; name="a;b"; filename="x"', 'a;b'],
+    ['\tform-data;\tname="0"; filename="a\\"; b"', '0'],
+    ['form-data; name=0; filename="C:\\dir\\"', '0'],
+  ])('reads the name of a part with `Content-Disposition: %s`', (disposition, name) => {
+    const body = Buffer.from(`\r\nContent-Disposition: ${disposition}\r\n\r\nx${toEnd(BOUNDARY)}`);
+    expect(() => {
+      check(body, [name]);
+    }).not.toThrow();
+  });
 });

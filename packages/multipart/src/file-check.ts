@@ -1,5 +1,5 @@
 /** Checks that a GraphQL multipart request has the files that its `map` names, while the bytes of the files pass. No I/O. */
-import { CLOSING, MAX_HEADER_BYTES, malformed, nameOf } from './read-head.ts';
+import { CLOSING, HEADERS_END, MAX_HEADER_BYTES, malformed, nameOf } from './part-headers.ts';
 
 /** Follows the bytes behind the delimiter of `map`. */
 export interface FileCheck {
@@ -8,8 +8,6 @@ export interface FileCheck {
   /** Throws VALIDATION_ERROR when the bytes so far do not end the last part. */
   end(): void;
 }
-
-const HEADERS_END = '\r\n\r\n';
 
 /** Creates the check of one request. `names` are those of the parts that must arrive. */
 export function createFileCheck(boundary: string, names: Iterable<string>): FileCheck {

@@ -4,7 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isMultipart, readBoundary } from './boundary.ts';
 import { type Operations, parseMap, parseOperations, placeFiles } from './place-files.ts';
-import { findParts, readHead } from './read-head.ts';
+import { FirstParts } from './first-parts.ts';
+import { readHead } from './read-head.ts';
 import { toEnd, toFileStart, toHead } from './write-request.ts';
 
 const faulty = expect.objectContaining({ code: 'VALIDATION_ERROR' });
@@ -21,6 +22,8 @@ describe('readBoundary', () => {
   it.each([
     ['multipart/form-data; boundary=x', 'x'],
     ['Multipart/Form-Data;charset=utf-8;boundary="a b"', 'a b'],
+    ['multipart/form-data; x="; boundary=a"; boundary=b', 'b'],
+    ['multipart/form-data; boundary=a b', undefined],
     ['multipart/form-data', undefined],
     ['multipart/form-data; boundary=', undefined],
     ['multipart/form-data; boundary="a\\"', undefined],
@@ -53,6 +56,22 @@ describe('readHead', () => {
     );
   });
 
+  // contract §6: the time that a client can cause has a limit, as the bytes have.
+  it('reads a large part whose end arrives byte by byte in time linear in its size', async () => {
+    const head = toHead('x', { operations: JSON.stringify('y'.repeat(1024 * 1024)), map: '{}' });
+    const pieces = [Buffer.from(head.slice(0, -20_000)), ...Array.from(head.slice(-20_000), (byte) => Buffer.from(byte))];
+    const before = process.cpuUsage();
+    expect((await readHead(Readable.from(pieces, { objectMode: false }), 'x')).map).toBe('{}');
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1e6).toBeLessThan(2);
+  });
+
+  it('accepts a line break before the first delimiter, also in a piece of its own', async () => {
+    const head = `\r\n${toHead('x', { operations: '{}', map: '{}' })}`;
+    const pieces = Array.from(head, (byte) => Buffer.from(byte));
+    expect(await readHead(Readable.from(pieces, { objectMode: false }), 'x')).toEqual({ operations: '{}', map: '{}' });
+  });
+
   it('leaves the bytes behind when the whole request arrives in one step of the event loop, with its end', async () => {
     const rest = `\r\n${toFileStart('0', 'video/mp4').slice(2)}content${toEnd('x')}`;
     const source = new Readable({ read: () => undefined });
@@ -70,7 +89,7 @@ describe('readHead', () => {
       fc.property(BOUNDARY, fc.uint8Array({ maxLength: 300 }), fc.boolean(), (boundary, bytes, isBegun) => {
         const all = isBegun ? Buffer.concat([Buffer.from(`--${boundary}\r\n`), bytes]) : Buffer.from(bytes);
         try {
-          findParts(all, boundary, ['operations', 'map']);
+          new FirstParts(boundary, ['operations', 'map']).add(all);
         } catch (error) {
           expect(error).toEqual(faulty);
         }

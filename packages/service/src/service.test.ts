@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
+import type { Admission } from './admission/admission.ts';
 import { createProbes } from './probes/probes.ts';
 import { type Service, startService } from './service.ts';
 
@@ -192,6 +193,34 @@ it('survives a handler that throws', async () => {
   );
   await expect(fetch(url)).rejects.toThrow();
   expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
+it('survives a handler that throws in a request that has waited for its turn', async () => {
+  const ignore = () => undefined;
+  // Each request begins in a later iteration of the event loop, as those that wait for a place do.
+  const enter: Admission['enter'] = (task) => {
+    setImmediate(() => {
+      task.begin({ release: ignore });
+    });
+    return true;
+  };
+  const service = await startService({
+    ...{ log, port: 0, host: '127.0.0.1', probes: createProbes({ isReady: () => true }) },
+    admission: {
+      ...{ isShared: () => true, hasSeveralClients: () => true, enter, leave: ignore, charge: ignore, now: () => 0, close: ignore },
+      measure: (_, act) => {
+        act();
+      },
+    },
+    handle: (request, response) => {
+      if (request.url === '/fault') throw new Error('a fault of ours');
+      response.end();
+    },
+  });
+  services.push(service);
+  const url = `http://127.0.0.1:${String(service.port)}`;
+  await expect(fetch(`${url}/fault`)).rejects.toThrow();
+  expect((await fetch(url)).status).toBe(200);
 });
 
 async function freePort(): Promise<number> {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { closeListener } from './server/close-listener.ts';
 import { type HttpServer, createHttpServer } from './server/http-server.ts';
+import { listen } from './process/listen.ts';
 import { serveMetrics } from './probes/metrics-port.ts';
 import type { ServiceOptions } from './server/service-options.ts';
 import type { TlsCredentials } from './server/tls.ts';
@@ -37,12 +38,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, port, host, probes, listeningFields = {}, drainMs = DRAIN_MS, drainDelayMs = 0, metricsPort } = options;
   const http = createHttpServer(options);
   const { server } = http;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
+  await listen(server, { port, host, log });
   const metricsServer =
-    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, readMetrics: probes.readMetrics });
+    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, log, readMetrics: probes.readMetrics });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port, ...listeningFields });

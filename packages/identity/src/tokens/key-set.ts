@@ -18,6 +18,7 @@ export interface KeySet {
    */
   readonly find: (kid: string | undefined, algorithm: string) => KeyObject | undefined;
   readonly size: number;
+  readonly keys: readonly VerificationKey[];
 }
 
 /** A public key of ours, as a member of a key set. */
@@ -48,6 +49,7 @@ export const ASYMMETRIC_ALGORITHMS: readonly string[] = [...RSA_ALGORITHMS, ...[
 /** Creates a set of keys. */
 export function createKeySet(keys: readonly VerificationKey[]): KeySet {
   return {
+    keys,
     size: keys.length,
     find(kid, algorithm) {
       const ofAlgorithm = keys.filter(({ algorithms }) => algorithms.includes(algorithm));
@@ -55,6 +57,17 @@ export function createKeySet(keys: readonly VerificationKey[]): KeySet {
       return ofAlgorithm.length === 1 ? ofAlgorithm[0]?.key : undefined;
     },
   };
+}
+
+/** Returns whether both sets have the same keys, with the same ids and for the same algorithms, in the same order. */
+export function areEqual(a: KeySet, b: KeySet): boolean {
+  return (
+    a.size === b.size &&
+    a.keys.every(({ kid, key, algorithms }, i) => {
+      const other = b.keys[i];
+      return other !== undefined && other.kid === kid && other.key.equals(key) && other.algorithms.join() === algorithms.join();
+    })
+  );
 }
 
 /**

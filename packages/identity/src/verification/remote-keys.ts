@@ -1,7 +1,7 @@
 /** Keys that are loaded by HTTP, refreshed, and kept while their source fails. */
 import type { KeyObject } from 'node:crypto';
 import type { Log } from '@trestle/log';
-import type { KeySet } from '../tokens/key-set.ts';
+import { type KeySet, areEqual } from '../tokens/key-set.ts';
 
 const FETCH_TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
@@ -70,7 +70,7 @@ export class RemoteKeys {
     });
   }
 
-  /** Calls `listener` after each time the keys were loaded. */
+  /** Calls `listener` after each load that has changed the keys. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -93,6 +93,7 @@ export class RemoteKeys {
 
   async #attempt(): Promise<void> {
     const { load, name, log } = this.#options;
+    const before = this.#set;
     try {
       this.#set = await load();
       if (this.#hasFailed) log.info(`keys of ${name} were loaded again`);
@@ -102,6 +103,8 @@ export class RemoteKeys {
       this.#hasFailed = true;
       return;
     }
+    // Any token with an unknown key id causes a load, which must not discard what was verified with the same keys.
+    if (before && areEqual(before, this.#set)) return;
     for (const listener of this.#listeners) listener();
   }
 }

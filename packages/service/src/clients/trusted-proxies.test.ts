@@ -34,6 +34,10 @@ describe('addressOf', () => {
     ['an address without its port', '10.1.1.1', { 'x-forwarded-for': '1.2.3.4:5678' }, '1.2.3.4'],
     ['an IPv6 address', '2001:db8::1', { 'x-forwarded-for': '[2a00::1]:443' }, '2a00::1'],
     ['the client in Forwarded', '10.1.1.1', { forwarded: 'for="[2a00::1]:4711";proto=https, for=192.0.2.7;by=10.1.1.1' }, '2a00::1'],
+    // RFC 7239 §4, RFC 9110 §5.6.4: the client chooses the host, which the proxy quotes.
+    ['the client behind a host with separators', '10.1.1.1', { forwarded: 'host="a;for=9.9.9.9,x";for=1.2.3.4' }, '1.2.3.4'],
+    ['the client behind a host with a quote', '10.1.1.1', { forwarded: 'host="a\\";for=9.9.9.9;\\"";for=1.2.3.4' }, '1.2.3.4'],
+    ['the client though it has left a quote open', '10.1.1.1', { forwarded: 'for=9.9.9.9, for=", for=1.2.3.4' }, '1.2.3.4'],
     ['the proxy for a hidden client', '10.1.1.1', { forwarded: 'for=_hidden' }, '10.1.1.1'],
     ['the client when both headers agree', '10.1.1.1', { 'x-forwarded-for': '1.2.3.4', forwarded: 'for=1.2.3.4' }, '1.2.3.4'],
     [
@@ -59,6 +63,9 @@ describe('protocolOf', () => {
     [{ 'x-forwarded-proto': 'http' }, 'http'],
     [{ 'x-forwarded-proto': 'ftp' }, undefined],
     [{ forwarded: 'for=1.2.3.4;proto=https' }, 'https'],
+    [{ forwarded: 'host="a;proto=https";proto=http' }, 'http'],
+    [{ forwarded: 'host="a,proto=https;x";proto="HTTP"' }, 'http'],
+    [{ forwarded: 'for=1.2.3.4, for=10.3.3.3;proto=http' }, 'http'],
     [{ forwarded: 'for=1.2.3.4' }, undefined],
     [{}, undefined],
   ])('reads %j of a proxy as %s', (headers, expected) => {

@@ -1,6 +1,7 @@
 /** What the operator's proxies say of the client of a request: its address and whether it used HTTPS. Others' headers are ignored (contract §4). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { readParameter, splitOutsideQuotes } from '../messages/parameters.ts';
 
 /** Knows the proxies in front of a process. */
 export interface TrustedProxies {
@@ -74,14 +75,8 @@ function createTrustedProxies(contains: (address: string) => boolean): TrustedPr
       const peer = toPlain(socket.remoteAddress ?? '');
       const { 'x-forwarded-for': list, forwarded } = headers;
       if ((list === undefined && forwarded === undefined) || !isTrustedPeer(peer)) return peer;
-      const byList =
-        list === undefined
-          ? undefined
-          : findClient(
-              readHops(join(list), (element) => element),
-              peer,
-            );
-      const byForwarded = forwarded === undefined ? undefined : findClient(readHops(forwarded, readFor), peer);
+      const byList = list === undefined ? undefined : findClient(toHops(join(list).split(',')), peer);
+      const byForwarded = forwarded === undefined ? undefined : findClient(toHops(readForwarded(forwarded, 'for')), peer);
       if (byList !== undefined && byForwarded !== undefined && byList !== byForwarded) return peer;
       return byList ?? byForwarded ?? peer;
     },
@@ -89,7 +84,8 @@ function createTrustedProxies(contains: (address: string) => boolean): TrustedPr
       const { 'x-forwarded-proto': list, forwarded } = headers;
       if ((list === undefined && forwarded === undefined) || !isTrustedPeer(toPlain(socket.remoteAddress ?? ''))) return undefined;
       // The first proxy is the one that the client used.
-      const [protocol] = (list === undefined ? (/\bproto="?(https?)\b/i.exec(forwarded ?? '')?.[1] ?? '') : join(list)).split(',', 1);
+      const [protocol] =
+        list === undefined ? readForwarded(forwarded ?? '', 'proto').filter((name) => name !== '') : join(list).split(',', 1);
       const name = protocol?.trim().toLowerCase();
       return name === 'http' || name === 'https' ? name : undefined;
     },
@@ -101,25 +97,16 @@ function join(value: string | readonly string[]): string {
 }
 
 /** Returns the addresses of a list, the nearest first. An element that names none becomes an empty string. */
-function readHops(list: string, read: (element: string) => string): string[] {
-  return list
-    .split(',')
+function toHops(elements: readonly string[]): string[] {
+  return elements
     .slice(-MAX_HOPS)
     .reverse()
-    .map((element) => toAddress(read(element.trim())));
+    .map((element) => toAddress(element.trim()));
 }
 
-/** Returns the value of `for` of one element of `Forwarded`. */
-function readFor(element: string): string {
-  for (const pair of element.split(';')) {
-    const mark = pair.indexOf('=');
-    if (mark > 0 && pair.slice(0, mark).trim().toLowerCase() === 'for')
-      return pair
-        .slice(mark + 1)
-        .trim()
-        .replace(/^"|"$/g, '');
-  }
-  return '';
+/** Returns a parameter of each element of `Forwarded` (RFC 7239 §4); an empty string for an element without it. */
+function readForwarded(header: string, name: 'for' | 'proto'): string[] {
+  return splitOutsideQuotes(header, ',').map((element) => readParameter(splitOutsideQuotes(element, ';'), name) ?? '');
 }
 
 /** Removes the port and the brackets of an address. */

@@ -1,8 +1,15 @@
 /** The limits of streams. What else clients of HTTP/2 see is in tls.test.ts. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { expect, it } from '@jest/globals';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  connect,
+  constants,
+} from 'node:http2';
+import { describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from '../probes/probes.ts';
 import { startService } from '../service.ts';
@@ -76,3 +83,34 @@ it.each([
     expect(stateOf(response)).toEqual({ destroyed: true, closed: true, writableNeedDrain: false });
   }),
 );
+
+describe('an HTTP/2 connection whose client gives leave to send nothing', () => {
+  it.each<[number, string, OutgoingHttpHeaders, boolean]>([
+    [501, 'a method that is not known', { ':method': 'UNKNOWN' }, true],
+    [431, 'headers beyond the limit', { large: 'x'.repeat(17_000) }, true],
+    [400, 'an expectation', { ':method': 'POST', expect: 'x' }, true],
+    [408, 'a body that stops', { ':method': 'POST' }, false],
+  ])('is closed after a refusal with %d: %s', async (status, _, headers, endStream) => {
+    const tls = await createSelfSigned();
+    const service = await startService({
+      log: createLog({ service: 'test', level: 'silent' }),
+      port: 0,
+      host: '127.0.0.1',
+      tls,
+      probes: createProbes({ isReady: () => true }),
+      limits: { keepAliveTimeoutMs: 100, headersTimeoutMs: 1000, writeTimeoutMs: 300, bodyGraceMs: 300, requestTimeoutMs: 1000 },
+      handle: (request) => request.resume(),
+    });
+    const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert, settings: { initialWindowSize: 0 } });
+    try {
+      const stream = session.request({ ':path': '/', ...headers }, { endStream }).on('error', () => undefined);
+      if (!endStream) stream.write('x');
+      const [response] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+      expect(response[':status']).toBe(status);
+      await once(session, 'close', { signal: AbortSignal.timeout(10_000) });
+    } finally {
+      session.destroy();
+      await service.stop();
+    }
+  });
+});

@@ -55,18 +55,25 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
     options.count?.(request, response);
     const { status, headers, body } = toRefusal(reason, request);
     response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : body);
+    const transfer: Http2Transfer = new Http2Transfer({
+      ...{ request, response },
+      refuse: () => {
+        transfer.cut();
+      },
+    });
+    // A client that reads no refusal would keep its stream and its connection.
+    traffic.add(transfer);
+  };
+  const refuseAlways = (reason: Reason) => (request: Request, response: Response) => {
+    closeAfterResponse(request.stream);
+    options.prepare?.(request, response);
+    refuse(request, response, reason);
   };
   const floods = new WeakSet<object>();
   const server = createNodeServer(options.maxHeaderBytes);
   server.on('request', createReceiver(options, refuse));
-  server.on('checkExpectation', (request: Request, response: Response) => {
-    options.prepare?.(request, response);
-    refuse(request, response, BAD_EXPECTATION);
-  });
-  server.on('connect', (request: Request, response: Response) => {
-    options.prepare?.(request, response);
-    refuse(request, response, NO_PROXY);
-  });
+  server.on('checkExpectation', refuseAlways(BAD_EXPECTATION));
+  server.on('connect', refuseAlways(NO_PROXY));
   createRequestsPaced(server, floods);
   const closeSessions = manageSessions(server, limits);
   const firstConnections = createConnectionCount(1);

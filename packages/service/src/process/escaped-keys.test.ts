@@ -49,4 +49,13 @@ describe('JSON.parse, repaired', () => {
     expect(Object.keys(parse(deep) as object)).toEqual(['\n']);
     expect(() => parse(`{"\\n":1,"${'\\"'.repeat(1_000_000)}`)).toThrow(SyntaxError);
   });
+
+  it.each([
+    ['32 million characters', 'x'.repeat(32_000_000)],
+    ['four million escapes', '\n"\\'.repeat(1_400_000)],
+  ])('reads a string of %s beside a key that ends in an escape', (_, text) => {
+    const json = JSON.stringify({ text, '\n': 1 });
+    // Compared in one step: a difference of this size cannot be printed.
+    expect(JSON.stringify(parse(json)) === json).toBe(true);
+  });
 });

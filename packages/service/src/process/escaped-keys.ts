@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 
 /** An escape before a quote and a colon: the end of such a key, or of a string that quotes one. */
 const ESCAPE_AT_END = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])"\s*:/;
-/** A string, with the colon that follows a key. */
-const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+/** Follows a key. */
+const COLON = /\s*:/y;
 
 type Parse = typeof JSON.parse;
 type Members = Record<string, unknown>;
@@ -32,11 +32,31 @@ export function createParse(parse: Parse): Parse {
   };
 }
 
-/** Adds the mark to the end of all keys of valid JSON. */
+/** Adds the mark to the end of all keys of valid JSON. A regular expression for strings would overflow its stack in one of millions of characters. */
 function addMark(json: string, mark: string): string {
-  return json.replace(STRING, (string, colon: string | undefined) =>
-    colon === undefined ? string : `${string.slice(0, -colon.length - 1)}${mark}"${colon}`,
-  );
+  let marked = '';
+  let copied = 0;
+  for (let start = json.indexOf('"'); start >= 0; start = json.indexOf('"', start + 1)) {
+    start = findEnd(json, start);
+    COLON.lastIndex = start + 1;
+    if (!COLON.test(json)) continue;
+    marked += json.slice(copied, start) + mark;
+    copied = start;
+  }
+  return marked + json.slice(copied);
+}
+
+/** Returns where the quotation mark is that ends a string: it has an even number of backslashes before it. */
+function findEnd(json: string, start: number): number {
+  let end = start;
+  let isEscaped = true;
+  while (isEscaped) {
+    end = json.indexOf('"', end + 1);
+    let before = end;
+    while (json[before - 1] === '\\') before--;
+    isEscaped = (end - before) % 2 === 1;
+  }
+  return end;
 }
 
 /** Removes it from all keys. Does not recurse, because the nesting is not limited. */

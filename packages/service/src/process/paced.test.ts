@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { runPaced } from './paced.ts';
 
@@ -30,5 +31,14 @@ describe('work that comes at once', () => {
         runPaced(resolve);
       });
     });
+  });
+
+  it('goes on after a piece that throws, where the process survives it', () => {
+    const script = `import { runPaced } from './packages/service/dist/process/paced.js';
+    process.on('uncaughtException', ({ message }) => console.log(message));
+    runPaced(() => { throw new Error('first'); });
+    runPaced(() => console.log('second'));`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(output).toBe('first\nsecond\n');
   });
 });

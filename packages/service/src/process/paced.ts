@@ -5,7 +5,7 @@ const SLICE_MS = 2;
 
 const waiting: (() => void)[] = [];
 
-/** Runs `work` in a later iteration of the event loop, in the order of the calls. `work` must not throw. */
+/** Runs `work` in a later iteration of the event loop, in the order of the calls. */
 export function runPaced(work: () => void): void {
   waiting.push(work);
   if (waiting.length === 1) setImmediate(runSlice);
@@ -15,8 +15,11 @@ export function runPaced(work: () => void): void {
 function runSlice(): void {
   const startedAt = performance.now();
   let done = 0;
-  do waiting[done++]?.();
-  while (done < waiting.length && performance.now() - startedAt < SLICE_MS);
-  waiting.splice(0, done);
-  if (waiting.length > 0) setImmediate(runSlice);
+  try {
+    do waiting[done++]?.();
+    while (done < waiting.length && performance.now() - startedAt < SLICE_MS);
+  } finally {
+    waiting.splice(0, done);
+    if (waiting.length > 0) setImmediate(runSlice);
+  }
 }

@@ -161,18 +161,26 @@ function createRefusalHeaders({ edge, rateLimits }: ServiceOptions, clients: Cli
 
 /** Returns a handler that answers probes and preflight requests at once and passes all other requests to the admission. */
 function createReceiver(options: ServiceOptions, { admission, clients, traffic, redirect, shedding, isLeaving }: Shared): Handle {
-  const { log, probes, handle, edge } = options;
+  const { log, probes, edge } = options;
   const answerPreflight = edge && createPreflightHandler(edge, options);
+  // Also guarded alone, because a request that has waited begins in a later iteration of the event loop.
+  const handle = guard(options.handle, log);
   const enter = shedding.wrap(createAdmissionHandler({ admission, clients, handle, refuse: createOverloadHandler(options, traffic) }));
-  return (request, response) => {
+  return guard((request, response) => {
     // The client opens its next connection to another process, if there is one (RFC 9112 §9.6).
     if (isLeaving()) response.shouldKeepAlive = false;
+    if (probes.answer(request, response)) return;
+    if (redirect && edge?.proxies.protocolOf(request) === 'http') redirect.respond(request, response);
+    else if (answerPreflight?.(request, response) !== true) enter(request, response);
+  }, log);
+}
+
+/** Returns a handler that does not throw: a request whose handler throws loses its own connection, and the process goes on. */
+function guard(handle: Handle, log: Log): Handle {
+  return (request, response) => {
     try {
-      if (probes.answer(request, response)) return;
-      if (redirect && edge?.proxies.protocolOf(request) === 'http') redirect.respond(request, response);
-      else if (answerPreflight?.(request, response) !== true) enter(request, response);
+      handle(request, response);
     } catch (error) {
-      // A handler that throws loses its own connection; the process goes on.
       log.error('request failed', { error });
       response.destroy();
     }

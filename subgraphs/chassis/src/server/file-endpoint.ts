@@ -43,7 +43,7 @@ export function createFileEndpoint({ files, ticketKey, find, log }: FileEndpoint
     const isAllowed = ticketKey !== undefined && isTicketValid(ticketKey, url, { authorization, now: Date.now() });
     const file = isAllowed && id !== undefined ? await find(id) : undefined;
     const part = file && toRange(range, file.size);
-    const content = file && file.sha256 === sha256 && part ? await files.open(file.key, part) : undefined;
+    const content = file && file.sha256 === sha256 && part ? await files.open(file.key, range === undefined ? undefined : part) : undefined;
     if (!file || !part || !content) {
       response.writeHead(404).end();
       return;

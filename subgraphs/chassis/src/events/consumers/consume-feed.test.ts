@@ -104,6 +104,32 @@ describe('a durable consumer', () => {
     expect(sizes.slice(0, 6)).toEqual([10, 5, 3, 2, 5, 3]);
   });
 
+  it('sets an event aside whose effect always exceeds the time limit of a statement, and a replay of it blocks no other event', async () => {
+    const name = 'too slow';
+    const consumer = consume(name, {
+      retries: { attempts: 3, firstMs: 1, maxMs: 5 },
+      handle: async (events, query) => {
+        for (const { subject } of events) {
+          await query('INSERT INTO effects (consumer, subject) VALUES ($1, $2)', [name, subject]);
+          if (subject !== 'usr_once5') continue;
+          await query('SET LOCAL statement_timeout = 20');
+          await query('SELECT pg_sleep(5)');
+        }
+      },
+    });
+    const readFailures = async () =>
+      (await own.query<{ failures: number }>('SELECT failures FROM dead_letters WHERE consumer = $1', [name])).map(
+        ({ failures }) => failures,
+      );
+    const others = named('once', 300).filter((id) => id !== 'usr_once5');
+    await until(async () => (await effectsOf(name)).length >= others.length);
+    expect([await effectsOf(name), await readFailures()]).toEqual([others, [3]]);
+    await own.query('UPDATE dead_letters SET "replayAt" = now() WHERE consumer = $1', [name]);
+    await until(async () => (await readFailures())[0] === 4);
+    await consumer.stop();
+    expect(await effectsOf(name)).toEqual(others);
+  });
+
   it('continues where it was after a restart', async () => {
     const consumer = consume('once');
     await insert(['usr_later']);

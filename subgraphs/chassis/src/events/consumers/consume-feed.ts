@@ -52,7 +52,7 @@ interface Batch {
 }
 
 const BATCH = 200;
-/** About 11 s. */
+/** About 11 s of pauses; 35 s when the statements of the effect exceed their time limit. */
 const RETRIES = { attempts: 8, firstMs: 100, maxMs: 5000 };
 /** Processes that start together do not reach each other at once. As many failures in a row, about 6 s, are no error yet. */
 const EXPECTED_FAILURES = 6;
@@ -158,7 +158,8 @@ async function storeFailure(
     const failures = stored.failedEventId === event.id ? stored.failures + 1 : 1;
     if (failures < retries.attempts) {
       await storeFailures(key, query, { failedEventId: event.id, failures });
-      return { position: after, failures, waitMs: backoffMs(failures, retries) };
+      // A database under load has more time to recover.
+      return { position: after, failures, waitMs: isTimeout(error) ? retries.maxMs : backoffMs(failures, retries) };
     }
     await setAside(key, query, { event, error, failures });
     await storePosition(key, query, event.position);
@@ -193,8 +194,13 @@ function isTimeout(error: unknown): boolean {
   return toDatabaseFault(error)?.code === 'UPSTREAM_TIMEOUT';
 }
 
-/** Returns whether an effect has failed for a reason outside the event: the database, or another service. Such an event is never set aside. */
+/**
+ * Returns whether an effect has failed for a reason outside the event: the database, or another service. Such an event is never set aside. A timeout of
+ * a single event is no such reason: it can come of the event, which would then block all others. Its failure is stored in the same database, so it counts
+ * only while that database responds.
+ */
 function isTransient(error: unknown): boolean {
+  if (isTimeout(error)) return false;
   if (error instanceof Fault) return ['SERVICE_UNAVAILABLE', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'].includes(error.code);
   return toDatabaseFault(error) !== undefined;
 }
