@@ -1,4 +1,4 @@
-/** Settings of reports of usage that contradict each other. */
+/** Settings of reports of usage, and of documents of Hive, that contradict each other. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,5 +91,17 @@ describe('readConfig with reports of usage', () => {
     ]);
     const faults = await faultsOf(text, { 'shop.yaml': uplink('shop'), 'bank.yaml': 'supergraph: { file: bank.graphql }' });
     expect(faults).toContain('needs supergraph.uplink.graphRef (APOLLO_GRAPH_REF)');
+  });
+});
+
+describe('readConfig with documents of Hive', () => {
+  it.each([
+    ['endpoints without a key', 'endpoints: ["https://h/t"]', 'documents.hive.endpoints: needs documents.hive.key (HIVE_DOCUMENTS_KEY)'],
+    ['a key without an endpoint', 'key: hunter2', 'documents.hive.key: needs documents.hive.endpoints (HIVE_DOCUMENTS_ENDPOINT)'],
+    ['an endpoint that is no URL', 'key: hunter2, endpoints: [ftp://h]', 'documents.hive.endpoints: must be URLs'],
+  ])('reports %s', async (_, hive, fault) => {
+    const faults = await faultsOf(`documents: { hive: { ${hive} } }\n`);
+    expect(faults).toContain(fault);
+    expect(faults).not.toContain('hunter2');
   });
 });

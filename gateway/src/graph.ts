@@ -16,6 +16,7 @@ import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.
 import { createApiKeys, createVerifier } from './credentials.ts';
 import { createMcp } from './create-mcp.ts';
 import { createDocuments } from './documents/documents.ts';
+import { RemoteDocuments } from './documents/remote-documents.ts';
 import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
 import { SharedExecutions } from './engines/shared-executions.ts';
@@ -34,6 +35,7 @@ import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
 import { createTokenFinder, findSourceHeaders } from './request/token-sources.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
+import { createHiveDocuments } from './sources/hive-documents.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
 import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
@@ -104,8 +106,9 @@ export async function startGraph(
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const recordUnknown = config.TRUSTED_DOCUMENTS_LOG_UNKNOWN ? createUnknownRecord({ log, metrics }) : undefined;
   const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId } = config;
-  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly, needsId, recordUnknown });
-  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, usage });
+  const remote = createHiveLookups(config, { log, metrics });
+  const documents = createDocuments({ readTrusted: trusted.read, remote, isTrustedOnly, needsId, recordUnknown });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, measure, log, usage });
   const endpoints = [
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
@@ -133,6 +136,7 @@ export async function startGraph(
     stop: async () => {
       await Promise.all([engine.stop(), apiKeys?.close(), usage?.stop()]);
       cache?.close();
+      remote?.stop();
       await hooks.stop();
     },
   };
@@ -156,6 +160,14 @@ function createApply(reconfigure: NonNullable<Engine['reconfigure']>, tls: Subgr
 /** Creates the endpoint that invalidates results; none without a cache, or without a key. */
 function createInvalidation({ RESPONSE_CACHE_KEY: key }: Config, cache: ResponseCache | undefined): readonly Endpoint[] {
   return cache && key !== undefined ? [createInvalidationEndpoint(cache, key)] : [];
+}
+
+/** A document has the bound of one that a client sends. */
+function createHiveLookups(config: Config, observers: Observers): RemoteDocuments | undefined {
+  const { HIVE_DOCUMENTS_ENDPOINT: endpoints, HIVE_DOCUMENTS_KEY: key = '' } = config;
+  if (endpoints.length === 0) return undefined;
+  const { HIVE_DOCUMENTS_TIMEOUT_MS: timeoutMs, MAX_BODY_BYTES: maxBytes } = config;
+  return new RemoteDocuments({ server: createHiveDocuments({ endpoints, key, timeoutMs, maxBytes }), ...observers });
 }
 
 /** With rules that take values from tokens, callers share no results, because these values differ by caller. */

@@ -13,6 +13,8 @@ export interface HiveClient {
     readonly duration: number;
     readonly result: { readonly data: object };
   }): void;
+  /** Of a client with a CDN. */
+  readonly persistedDocuments?: { resolve(id: string): Promise<string | null> } | undefined;
   dispose(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export interface HiveOptions {
   readonly token: string;
   readonly agent: { readonly maxSize: number; readonly sendInterval: number };
   readonly usage: { readonly target: string; readonly endpoint: string };
+  readonly persistedDocuments?: { readonly cdn: { readonly endpoint: string; readonly accessToken: string } };
 }
 
 /** No literal, so that the compiler does not read its types. */

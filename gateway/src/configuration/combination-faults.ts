@@ -45,10 +45,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
       addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL, 'PUBLIC_URL');
   }
-  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
-    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile', 'TRUSTED_DOCUMENTS_FILE');
-  if (values.TRUSTED_DOCUMENTS_REQUIRE_ID && !values.TRUSTED_DOCUMENTS_ONLY)
-    addFault('TRUSTED_DOCUMENTS_REQUIRE_ID', 'needs documents.trustedOnly', 'TRUSTED_DOCUMENTS_ONLY');
+  findDocumentFaults(values, { isProcess, addFault });
   if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
@@ -59,6 +56,19 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS, 'REDIS_URL');
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
   if (values.RESPONSE_CACHE === 'memory' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
+}
+
+function findDocumentFaults(values: SettingValues, { isProcess, addFault }: Pick<Surroundings, 'isProcess' | 'addFault'>): void {
+  const { HIVE_DOCUMENTS_ENDPOINT: endpoints, HIVE_DOCUMENTS_KEY: key } = values;
+  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && endpoints.length === 0 && !isProcess)
+    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile or documents.hive', 'TRUSTED_DOCUMENTS_FILE');
+  if (values.TRUSTED_DOCUMENTS_REQUIRE_ID && !values.TRUSTED_DOCUMENTS_ONLY)
+    addFault('TRUSTED_DOCUMENTS_REQUIRE_ID', 'needs documents.trustedOnly', 'TRUSTED_DOCUMENTS_ONLY');
+  if (isProcess) return;
+  if (endpoints.length > 0 && key === undefined)
+    addFault('HIVE_DOCUMENTS_ENDPOINT', 'needs documents.hive.key (HIVE_DOCUMENTS_KEY)', 'HIVE_DOCUMENTS_KEY');
+  if (endpoints.length === 0 && key !== undefined)
+    addFault('HIVE_DOCUMENTS_KEY', 'needs documents.hive.endpoints (HIVE_DOCUMENTS_ENDPOINT)', 'HIVE_DOCUMENTS_ENDPOINT');
 }
 
 function findExtensionFaults(

@@ -3,24 +3,27 @@ import { createHash } from 'node:crypto';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { ClientApplication } from '../request/operation.ts';
 import type { Parameters } from '../request/parameters.ts';
-import { createPersistedQueries } from './persisted-queries.ts';
+import { createDocumentCache } from './document-cache.ts';
+import type { RemoteDocuments } from './remote-documents.ts';
 import type { TrustedDocuments } from './trusted.ts';
 import type { RecordUnknown } from './unknown-documents.ts';
 
 export interface Documents {
   /**
    * Returns the text of a document. Throws VALIDATION_ERROR for contradicting parameters, NOT_FOUND for an unknown id or hash, FORBIDDEN for a
-   * document that is not trusted.
+   * document that is not trusted. Returns a promise for a document that must be looked up, which rejects with NOT_FOUND or SERVICE_UNAVAILABLE.
    */
-  resolve(parameters: Parameters, client: ClientApplication): string;
+  resolve(parameters: Parameters, client: ClientApplication): string | Promise<string>;
 }
 
 export interface DocumentOptions {
   /** Returns the trusted documents, which may change. */
   readonly readTrusted: () => TrustedDocuments | undefined;
-  /** Whether documents outside the manifest are refused. */
+  /** Has trusted documents for all clients, besides those. Default: none. */
+  readonly remote?: Pick<RemoteDocuments, 'find'> | undefined;
+  /** Whether documents that are not trusted are refused. */
   readonly isTrustedOnly: boolean;
-  /** Whether documents of the manifest are refused too when they are sent as texts. Default false. */
+  /** Whether trusted documents are refused too when they are sent as texts. Default false. */
   readonly needsId?: boolean;
   /** Records documents outside of the manifest. Default: nothing does. */
   readonly recordUnknown?: RecordUnknown | undefined;
@@ -34,17 +37,16 @@ export class PersistedQueryNotFound extends Fault {
 }
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
-export function createDocuments({ readTrusted, isTrustedOnly, needsId = false, recordUnknown }: DocumentOptions): Documents {
-  const persisted = createPersistedQueries();
+export function createDocuments({ readTrusted, remote, isTrustedOnly, needsId = false, recordUnknown }: DocumentOptions): Documents {
+  const persisted = createDocumentCache();
   const findByHash = (hash: string, client: ClientApplication) =>
     readTrusted()?.find(`sha256:${hash}`, client) ?? readTrusted()?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
   return {
     resolve({ query, documentId, extensions }, client) {
       if (documentId !== undefined) {
         if (query !== undefined) throw fail('VALIDATION_ERROR', 'Send either `query` or `documentId`, not both.');
-        const text = readTrusted()?.find(documentId, client);
-        if (text === undefined) throw fail('NOT_FOUND', 'No trusted document has this `documentId`.');
-        return text;
+        const text = readTrusted()?.find(documentId, client) ?? remote?.find(documentId);
+        return text instanceof Promise ? text.then(requireFound) : requireFound(text);
       }
       const hash = readHash(extensions['persistedQuery']);
       if (query === undefined) {
@@ -67,6 +69,11 @@ export function createDocuments({ readTrusted, isTrustedOnly, needsId = false, r
       return query;
     },
   };
+}
+
+function requireFound(text: string | undefined): string {
+  if (text === undefined) throw fail('NOT_FOUND', 'No trusted document has this `documentId`.');
+  return text;
 }
 
 function readHash(extension: unknown): string | undefined {

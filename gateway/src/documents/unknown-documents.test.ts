@@ -35,10 +35,10 @@ describe('the record of unknown documents', () => {
 
   it('logs at most 60 documents in a minute', () => {
     const { lines, clock, resolve } = start(false);
-    for (let i = 0; i < 100; i++) resolve(`{ b${String(i)} }`);
+    for (let i = 0; i < 100; i++) void resolve(`{ b${String(i)} }`);
     expect(lines).toHaveLength(60);
     clock.now = 60_000;
-    resolve('{ c }');
+    void resolve('{ c }');
     expect(lines).toHaveLength(61);
   });
 });

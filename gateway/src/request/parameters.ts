@@ -38,7 +38,8 @@ export function readParameters(body: Readonly<Record<string, unknown>>): Paramet
     );
   const given = (extensions as Record<string, unknown> | null | undefined) ?? NONE;
   return {
-    query: (query as string | null | undefined) ?? undefined,
+    // Clients of WebSockets send an empty one beside an id or a hash, because the protocol requires `query`.
+    query: query === '' ? undefined : ((query as string | null | undefined) ?? undefined),
     operationName: (operationName as string | null | undefined) ?? undefined,
     variables: (variables as Record<string, unknown> | null | undefined) ?? NONE,
     extensions: given,

@@ -1,8 +1,7 @@
 /** A supergraph on the CDN of Hive: the artifact `supergraph` of a target or of a contract. */
+import { toEndpoint } from './hive-endpoint.ts';
 import { createUrlSource } from './url-source.ts';
 import type { SourceLimits, SupergraphSource } from './source.ts';
-
-const ARTIFACT = '/supergraph';
 
 export interface HiveSourceOptions extends SourceLimits {
   /** As Hive shows them, with or without the name of the artifact: the CDN, and its mirrors. */
@@ -13,12 +12,9 @@ export interface HiveSourceOptions extends SourceLimits {
 
 /** Creates the source. */
 export function createHiveSource({ endpoints, key, ...limits }: HiveSourceOptions): SupergraphSource {
-  return createUrlSource({ urls: endpoints.map(toArtifactUrl), headers: { 'x-hive-cdn-key': key }, ...limits });
-}
-
-function toArtifactUrl(endpoint: string): string {
-  const url = new URL(endpoint);
-  const path = url.pathname.replace(/\/$/, '');
-  url.pathname = path.endsWith(ARTIFACT) ? path : `${path}${ARTIFACT}`;
-  return url.href;
+  return createUrlSource({
+    urls: endpoints.map((endpoint) => toEndpoint(endpoint, 'supergraph')),
+    headers: { 'x-hive-cdn-key': key },
+    ...limits,
+  });
 }

@@ -13,6 +13,7 @@ import { createRetryBudget } from './traffic/retry-budget.ts';
 import type { CallbackRegistry } from './subscriptions/callbacks/callback-registry.ts';
 import { createSubscriptionPools, openSubscriptions, watchEvents, withRules } from './subscriptions/subscription-pools.ts';
 import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscriptions/subscription-upstream.ts';
+import { toServerAddress } from '@trestle/http-client/server-address';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type ClientPool, type ClientPoolOptions, type SubgraphPlace, createClientPool } from './clients/subgraph-clients.ts';
 import { type SubgraphTraffic, type TrafficSettings, trafficOf } from './traffic/traffic-settings.ts';
@@ -105,7 +106,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
     const target = {
       ...{ name, client, uploadClient, rewrite },
-      path: first.pathname + first.search,
+      path: toServerAddress(first).path,
       returned: compileResponseRules(headerRules, name),
       headers: hasCompression ? ACCEPT_ENCODING : [],
       ...shared,
@@ -191,7 +192,7 @@ function createClients(options: Pick<ClientPoolOptions, 'isUndici' | 'tls'>, { c
       connections.unwatch(name, client);
     },
     onEject: (name, url) => {
-      connections.countEjection(name, url.host);
+      connections.countEjection(name, url.host || url.pathname);
     },
   });
 }

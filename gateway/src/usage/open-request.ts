@@ -6,7 +6,7 @@ import type { Parameters } from '../request/parameters.ts';
 /** What usage is recorded of, beside the operation. */
 export interface UsedRequest {
   readonly client: ClientApplication;
-  readonly parameters: Pick<Parameters, 'query' | 'extensions'>;
+  readonly parameters: Pick<Parameters, 'query' | 'extensions'> & Partial<Pick<Parameters, 'documentId'>>;
 }
 
 /** How a request ended. */
@@ -15,6 +15,8 @@ export interface RequestEnd extends UsageEnd {
   readonly errors: readonly UsageError[];
   /** How the request named its document as an automatic persisted query: `hit` by the hash alone, `registered` beside its text. */
   readonly persisted: 'hit' | 'registered' | undefined;
+  /** The id by which the request named its document. */
+  readonly documentId?: string | undefined;
 }
 
 /** Takes requests that have ended. */
@@ -44,12 +46,13 @@ export class OpenRequest implements RequestUsage {
     const { client, parameters } = this.#request;
     const { errors } = this;
     const ms = performance.now() - this.#startedAt;
-    this.#sink.add(this.operation, client, { ms, isError, isCached, errors, persisted: findPersisted(parameters) });
+    const { documentId } = parameters;
+    this.#sink.add(this.operation, client, { ms, isError, isCached, errors, persisted: findPersisted(parameters), documentId });
   }
 }
 
 /** The extension is valid, because the document was found. */
-function findPersisted({ query, extensions }: UsedRequest['parameters']): RequestEnd['persisted'] {
+function findPersisted({ query, extensions }: Pick<Parameters, 'query' | 'extensions'>): RequestEnd['persisted'] {
   const extension = extensions['persistedQuery'];
   if (extension === undefined || extension === null) return undefined;
   return query === undefined ? 'hit' : 'registered';

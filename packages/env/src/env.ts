@@ -49,12 +49,12 @@ export const setting = {
           .max(max, `must be at most ${String(max)}`),
       )
       .register(forms, { kind: 'number', minimum: min, maximum: max }),
-  /** Reads an absolute URL with one of these protocols, such as `http:`. */
+  /** Reads an absolute URL with one of these protocols, such as `http:`. With `unix:` it has no host. */
   url: (...protocols: string[]) =>
     z
       .string()
-      .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
-        message: `must be a URL that starts with ${protocols.join('// or ')}//`,
+      .refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol) && !/^unix:(?!\/\/\/)/i.test(value), {
+        message: `must be a URL that starts with ${protocols.join('// or ')}//${protocols.at(-1) === 'unix:' ? '/' : ''}`,
       })
       .register(forms, { kind: 'url', protocols }),
   /** Reads `on` as true and `off` as false. */

@@ -29,6 +29,8 @@ export interface PoolOptions {
   readonly maxWaitingBytes?: number;
   /** How long an idle connection is kept when the server sends no `Keep-Alive`. Default 4 s. */
   readonly idleMs?: number;
+  /** The file of a Unix domain socket, to which connections are opened in place of the origin. */
+  readonly socketPath?: string | undefined;
   /** Called for each connection that is opened by TLS. Default: none of its own. */
   readonly tls?: ReadTls;
   readonly checkServerIdentity?: CheckServerIdentity;
@@ -74,6 +76,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       // An IPv6 address stands in brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? (isTls ? 443 : 80) : Number(port),
+      socketPath: options.socketPath,
       tls: isTls ? toTlsTarget(options) : undefined,
       maxResponseBytes: options.maxResponseBytes,
       idleMs: options.idleMs ?? IDLE_MS,

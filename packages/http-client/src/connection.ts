@@ -10,6 +10,8 @@ import { ResponseReader } from './response-reader.ts';
 export interface ConnectionTarget {
   readonly hostname: string;
   readonly port: number;
+  /** The file of a Unix domain socket, in place of host and port; undefined for TCP. */
+  readonly socketPath: string | undefined;
   /** Undefined for connections without TLS. */
   readonly tls: TlsTarget | undefined;
   readonly maxResponseBytes: number;
@@ -120,7 +122,7 @@ export class Connection {
   }
 
   #connect(): Socket {
-    const { hostname, port, tls } = this.#target;
+    const { hostname, port, socketPath, tls } = this.#target;
     const onread = {
       buffer: () => this.#reader.nextBuffer(),
       callback: (count: number) => {
@@ -128,6 +130,7 @@ export class Connection {
         return true;
       },
     };
+    if (socketPath !== undefined) return connect({ path: socketPath, onread });
     if (!tls) return connect({ host: hostname, port, onread });
     // A name is needed to choose the certificate; an address is not allowed as one (RFC 6066 §3).
     const servername = isIP(hostname) === 0 ? hostname : '';

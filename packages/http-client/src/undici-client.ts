@@ -170,5 +170,5 @@ function toCode(error: Error): ClientErrorCode {
   if (error instanceof errors.HTTPParserError) return 'INVALID_RESPONSE';
   if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) return 'INVALID_REQUEST';
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return code === 'ECONNREFUSED' || syscall === 'getaddrinfo' ? 'UNREACHABLE' : 'CONNECTION_LOST';
+  return code === 'ECONNREFUSED' || syscall === 'connect' || syscall === 'getaddrinfo' ? 'UNREACHABLE' : 'CONNECTION_LOST';
 }

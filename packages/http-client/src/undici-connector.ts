@@ -7,6 +7,8 @@ import { buildConnector } from './undici.ts';
 /** The limits and certificates of connections. */
 export interface ConnectorOptions {
   readonly connectTimeoutMs: number;
+  /** The file of a Unix domain socket, to which connections are opened in place of the origin. */
+  readonly socketPath?: string | undefined;
   /** Called for each connection that is opened by TLS. Default: none of its own. */
   readonly tls?: ReadTls;
   readonly checkServerIdentity?: CheckServerIdentity;
@@ -16,8 +18,13 @@ export interface ConnectorOptions {
 
 /** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */
 export function createConnector({ tls = () => undefined, ...options }: ConnectorOptions): UndiciConnector.connector {
-  const { connectTimeoutMs: timeout, checkServerIdentity, allowsHttp2 = true } = options;
-  const shared = { timeout, allowH2: allowsHttp2, ...(checkServerIdentity && { checkServerIdentity }) };
+  const { connectTimeoutMs: timeout, socketPath, checkServerIdentity, allowsHttp2 = true } = options;
+  const shared = {
+    timeout,
+    allowH2: allowsHttp2,
+    ...(socketPath !== undefined && { socketPath }),
+    ...(checkServerIdentity && { checkServerIdentity }),
+  };
   const connectorOf = (secureContext: SecureContext | undefined) => buildConnector({ ...shared, ...(secureContext && { secureContext }) });
   let context = tls();
   let connector = connectorOf(context);

@@ -43,6 +43,8 @@ export function toHeaderAttributes(headers: Readonly<Record<string, string>>): A
 
 /** Returns the attributes of a POST to `url`, for {@link Scope.startCall}: without its user, password and query, which may be secret. */
 export function toPostAttributes(url: URL): Record<string, string | number> {
+  if (url.protocol === 'unix:')
+    return { [ATTR_HTTP_REQUEST_METHOD]: 'POST', [ATTR_SERVER_ADDRESS]: url.pathname, [ATTR_URL_FULL]: url.href };
   return {
     [ATTR_HTTP_REQUEST_METHOD]: 'POST',
     [ATTR_SERVER_ADDRESS]: url.hostname,

@@ -247,6 +247,12 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'documents.logUnknown',
     'Whether other documents are counted, and each is logged once by its hash.',
   ),
+  HIVE_DOCUMENTS_ENDPOINT: atStart(
+    'documents.hive.endpoints',
+    'The endpoint of a target on the CDN of Hive, and those of mirrors: documents of its app deployments are trusted.',
+  ),
+  HIVE_DOCUMENTS_KEY: atStart('documents.hive.key', 'The CDN access token.'),
+  HIVE_DOCUMENTS_TIMEOUT_MS: atStart('documents.hive.timeoutMs', 'The time limit for a document, for each endpoint.'),
   MCP: atStart('mcp.enabled', 'Whether agents find tools at /mcp: the operations of documents.trustedFile.', { flag: 'mcp' }),
   MCP_CLIENT: atStart('mcp.client', 'The client in documents.trustedFile whose documents are tools.', {
     otherwise: 'the one that the headers of a request name',

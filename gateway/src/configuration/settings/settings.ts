@@ -62,6 +62,11 @@ function isHttpUrl(item: string): boolean {
   return URL.canParse(item) && ['http:', 'https:'].includes(new URL(item).protocol);
 }
 
+/** Returns whether an item is the address of a subgraph, which may listen on a Unix domain socket. */
+function isSubgraphUrl(item: string): boolean {
+  return isHttpUrl(item) || (URL.canParse(item) && item.startsWith('unix:///'));
+}
+
 /** Reads a value that is sent as a header, such as a key. */
 const headerValue = () => setting.parsed(readHeaderValue);
 
@@ -178,6 +183,9 @@ export const settings = {
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
   TRUSTED_DOCUMENTS_REQUIRE_ID: setting.onOff().default(false),
   TRUSTED_DOCUMENTS_LOG_UNKNOWN: setting.onOff().default(false),
+  HIVE_DOCUMENTS_ENDPOINT: urls().default([]),
+  HIVE_DOCUMENTS_KEY: headerValue().optional(),
+  HIVE_DOCUMENTS_TIMEOUT_MS: setting.integer(100, 60_000).default(5000),
   MCP: setting.onOff().default(false),
   MCP_CLIENT: setting.string().optional(),
   MCP_MUTATIONS: setting.onOff().default(false),
@@ -232,9 +240,9 @@ export const settings = {
 
 /** The settings of one subgraph: the key in a configuration file, and the prefix of its environment variable, which ends with the subgraph's name. */
 export const subgraphSettings = {
-  url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
-  urls: { prefix: 'SUBGRAPH_URLS_', reader: urls() },
-  subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
+  url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:', 'unix:') },
+  urls: { prefix: 'SUBGRAPH_URLS_', reader: setting.list(isSubgraphUrl, 'must be URLs that start with http://, https:// or unix:///') },
+  subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:', 'unix:') },
   subscriptionProtocol: { prefix: 'SUBGRAPH_SUBSCRIPTION_PROTOCOL_', reader: setting.choice(...SUBSCRIPTION_PROTOCOLS) },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },

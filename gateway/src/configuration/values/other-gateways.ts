@@ -80,7 +80,7 @@ const HIVE: readonly (readonly [string, string])[] = [
   ['maxTokens', is('limits.maxTokens')],
   ['multipart', is('limits.maxUploadBytes')],
   ['openTelemetry', areIn('telemetry')],
-  ['persistedDocuments', areIn('documents')],
+  ['persistedDocuments', areIn('documents', 'documents.hive')],
   ['plugins', is('extensions.file')],
   ['pollingInterval', is('supergraph.pollIntervalMs')],
   ['port', is('server.port')],

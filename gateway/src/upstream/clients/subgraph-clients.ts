@@ -1,6 +1,7 @@
 /** The HTTP clients of all subgraphs: one for each subgraph, address and limits, and others for requests with files. */
 import type { Readable } from 'node:stream';
-import { createConnectionPool } from '@trestle/http-client/connection-pool';
+import { type PoolOptions, createConnectionPool } from '@trestle/http-client/connection-pool';
+import { toServerAddress, toServerKey } from '@trestle/http-client/server-address';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { AddressHealth } from './address-health.ts';
@@ -86,20 +87,26 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
 function toKey({ name, urls, traffic }: SubgraphPlace): string {
   const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
-  const places = urls.length === 1 ? urls.map(({ origin }) => origin) : urls.map(({ href }) => href);
+  const places = urls.length === 1 ? urls.map((url) => toServerKey(toServerAddress(url))) : urls.map(({ href }) => href);
   return JSON.stringify([name, places, timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries]);
 }
+
+type CreateClient<Body> = (origin: string, options: PoolOptions) => UpstreamClient<Body>;
 
 function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
   const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes, tls: tls(name) };
-  const create = isUndici ? createUndiciClient : createConnectionPool;
+  const create: CreateClient<string> = isUndici ? createUndiciClient : createConnectionPool;
   const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
+  const createAt = <Body>(createFor: CreateClient<Body>, url: URL) => {
+    const { origin, socketPath } = toServerAddress(url);
+    return createFor(origin, { ...limits, socketPath });
+  };
   const [only, ...others] = urls;
   if (only && others.length === 0)
     return {
-      client: watch(name, persist(create(only.origin, limits))),
-      uploadClient: createUndiciClient(only.origin, limits),
+      client: watch(name, persist(createAt(create, only))),
+      uploadClient: createAt(createUndiciClient, only),
       health: undefined,
     };
   const health = new AddressHealth({
@@ -108,14 +115,14 @@ function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, 
       onEject(name, urls[index] as URL);
     },
   });
-  const balance = <Body>(createAt: (origin: string) => UpstreamClient<Body>) =>
+  const balance = <Body>(createFor: CreateClient<Body>) =>
     new BalancedClient(
-      urls.map((url) => ({ client: createAt(url.origin), path: url.pathname + url.search })),
+      urls.map((url) => ({ client: createAt(createFor, url), path: toServerAddress(url).path })),
       health,
     );
   return {
-    client: watch(name, persist(balance((origin) => create(origin, limits)))),
-    uploadClient: balance<Readable>((origin) => createUndiciClient(origin, limits)),
+    client: watch(name, persist(balance(create))),
+    uploadClient: balance<Readable>(createUndiciClient),
     health,
   };
 }

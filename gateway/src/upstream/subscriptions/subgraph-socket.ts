@@ -1,7 +1,9 @@
 /** One WebSocket to a subgraph, for one identity: the client side of graphql-transport-ws, with any number of subscriptions. */
+import { connect } from 'node:net';
 import { closeSocket } from '@trestle/service/server/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
+import { toServerAddress } from '@trestle/http-client/server-address';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
 import { MAX_EVENT_BYTES, type SourceReceiver, type SubscribePayload } from './subscription-upstream.ts';
 
@@ -10,6 +12,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 const LINGER_MS = 1000;
 
 export interface SubgraphSocketOptions {
+  /** With `ws:`, `wss:` or `unix:`. */
   readonly url: string;
   readonly tls: ReadTls;
   /** The payload of `connection_init`. */
@@ -39,7 +42,10 @@ export class SubgraphSocket {
   constructor(options: SubgraphSocketOptions) {
     this.#options = options;
     const secureContext = options.tls();
-    this.#socket = new WebSocket(options.url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+    const { path, socketPath } = toServerAddress(new URL(options.url));
+    const url = socketPath === undefined ? options.url : `ws://localhost${path}`;
+    this.#socket = new WebSocket(url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+      ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
       ...(secureContext && { secureContext }),
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_EVENT_BYTES,

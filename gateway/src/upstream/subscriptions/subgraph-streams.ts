@@ -1,4 +1,5 @@
 /** Subscriptions of subgraphs by server-sent events: a request for each (GraphQL over SSE, distinct connections mode). */
+import { type ServerAddress, toServerAddress, toServerKey } from '@trestle/http-client/server-address';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
 import { createConnector } from '@trestle/http-client/undici-connector';
 import { Pool } from '@trestle/http-client/undici';
@@ -23,10 +24,10 @@ interface Connections {
 /** Creates the connections. They are opened when they are first needed, as many as there are subscriptions. */
 export function createSubgraphStreams(): SubscriptionPool {
   const open = new Map<string, Connections>();
-  const connectionsTo = (key: string, { origin }: URL, tls: ReadTls): Connections => {
+  const connectionsTo = (key: string, { origin, socketPath }: ServerAddress, tls: ReadTls): Connections => {
     const known = open.get(key);
     if (known) return known;
-    const connect = createConnector({ connectTimeoutMs: CONNECT_TIMEOUT_MS, tls });
+    const connect = createConnector({ connectTimeoutMs: CONNECT_TIMEOUT_MS, socketPath, tls });
     const pool = new Pool(origin, { connections: null, connect, allowH2: true, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: 0 });
     const created = { pool, streams: new Set<SubgraphStream>() };
     open.set(key, created);
@@ -36,11 +37,12 @@ export function createSubgraphStreams(): SubscriptionPool {
     open(name, address, tls) {
       const url = toHttpUrl(address);
       // Subgraphs at one address may have certificates of their own.
-      const key = `${name}\n${url.origin}`;
+      const server = toServerAddress(url);
+      const key = `${name}\n${toServerKey(server)}`;
       return {
         url: url.href,
         subscribe(request, receiver) {
-          const { pool, streams } = connectionsTo(key, url, tls);
+          const { pool, streams } = connectionsTo(key, server, tls);
           const stream = new SubgraphStream(receiver, () => {
             streams.delete(stream);
             if (streams.size > 0) return;
@@ -49,7 +51,7 @@ export function createSubgraphStreams(): SubscriptionPool {
           });
           streams.add(stream);
           const headers = toSubscriptionHeaders(request, ACCEPT);
-          pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body: JSON.stringify(request.payload) }, stream);
+          pool.dispatch({ method: 'POST', path: server.path, headers, body: JSON.stringify(request.payload) }, stream);
           return () => {
             stream.abort();
           };

@@ -52,7 +52,7 @@ export interface ConnectionLoss {
 
 /** Subscriptions by one protocol. */
 export interface SubscriptionPool {
-  /** Returns the subscriptions of a subgraph at an http(s) or ws(s) address. */
+  /** Returns the subscriptions of a subgraph at an http(s) or ws(s) address, or at a Unix domain socket. */
   open(name: string, url: string, tls: ReadTls): SubscriptionUpstream;
   /** Closes all connections. Receivers are not called. */
   close(): void;

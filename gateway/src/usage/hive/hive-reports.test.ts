@@ -23,6 +23,30 @@ describe('writeHiveReports', () => {
     expect(write(log).map(({ size }) => size)).toEqual([3, 3, 3, 1]);
   });
 
+  it('writes clients with both a name and a version, without which Hive refuses a report', () => {
+    const log = create();
+    log.add(A, { name: 'web', version: undefined }, fast);
+    log.add(A, { name: undefined, version: '1' }, fast);
+    log.add(A, nobody, fast);
+    const [{ operations }] = write(log) as unknown as [{ operations: { metadata?: object }[] }];
+    expect(operations.map(({ metadata }) => metadata)).toEqual([
+      { client: { name: 'web', version: '' } },
+      { client: { name: '', version: '1' } },
+      undefined,
+    ]);
+  });
+
+  it('writes ids of documents of app deployments in place of clients, and no others', () => {
+    const log = create();
+    const ids = ['web~1.0~abc', 'web~1.0~a-b', `${'a'.repeat(65)}~1.0~abc`, 'abc', undefined];
+    for (const documentId of ids) log.add(A, { name: 'web', version: '1' }, { ...fast, documentId });
+    const [{ operations }] = write(log) as unknown as [{ operations: object[] }];
+    const client = { metadata: { client: { name: 'web', version: '1' } } };
+    expect(operations).toMatchObject([{ persistedDocumentHash: 'web~1.0~abc' }, client, client, client, client]);
+    expect(operations[0]).not.toHaveProperty('metadata');
+    for (const each of operations.slice(1)) expect(each).not.toHaveProperty('persistedDocumentHash');
+  });
+
   it('writes durations in nanoseconds as integers', () => {
     const log = create();
     log.add(A, nobody, { ...fast, ms: 1.23456789, isError: true });

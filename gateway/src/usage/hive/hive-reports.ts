@@ -32,10 +32,9 @@ class HiveReport {
     return this.size >= MAX_REQUESTS || this.#textBytes >= MAX_TEXT_BYTES;
   }
 
-  add({ operation, client, version, at, ms, isError }: HiveRequest): void {
+  add({ operation, at, ms, isError, ...names }: HiveRequest): void {
     this.#addText(operation);
-    const isNamed = client !== undefined || version !== undefined;
-    const head = { operationMapKey: operation.hash, timestamp: at, ...(isNamed && { metadata: { client: { name: client, version } } }) };
+    const head = { operationMapKey: operation.hash, timestamp: at, ...toSender(names) };
     if (operation.kind === 'subscription') this.#subscriptions.push(head);
     else {
       const duration = Math.round(ms * NS_PER_MS);
@@ -58,4 +57,10 @@ class HiveReport {
     this.#map[hash] = { operation: text, operationName: name ?? 'anonymous', fields: uses };
     this.#textBytes += uses.reduce((sum, use) => sum + use.length + 3, text.length);
   }
+}
+
+/** An id names the app and its version: Hive takes these as the client. It refuses a whole report for a client that lacks its name or its version. */
+function toSender({ client, version, documentId }: Pick<HiveRequest, 'client' | 'version' | 'documentId'>): object {
+  if (documentId !== undefined) return { persistedDocumentHash: documentId };
+  return client === undefined && version === undefined ? {} : { metadata: { client: { name: client ?? '', version: version ?? '' } } };
 }

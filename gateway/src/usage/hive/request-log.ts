@@ -15,7 +15,12 @@ export interface HiveRequest {
   readonly at: number;
   readonly ms: number;
   readonly isError: boolean;
+  /** The id of a document of an app deployment, by which it was sent. */
+  readonly documentId: string | undefined;
 }
+
+/** The ids that a report may have. Hive refuses a whole report for another one. */
+const DOCUMENT_ID = /^[\w-]{1,64}~[\w.-]{1,64}~\w{1,128}$/;
 
 /** What a request takes in memory, beside its names. */
 const REQUEST_BYTES = 120;
@@ -47,16 +52,20 @@ export class RequestLog implements RequestSink {
     return new OpenRequest(this, request);
   }
 
-  add(operation: OperationUsage, { name, version }: ClientApplication, { ms, isError }: RequestEnd): void {
+  add(operation: OperationUsage, { name, version }: ClientApplication, { ms, isError, documentId }: RequestEnd): void {
     const { sampleRate, maxBytes, onDrop, onFull } = this.#options;
     if (sampleRate < 1 && Math.random() >= sampleRate) return;
     if (this.#bytes >= maxBytes) {
       onDrop();
       return;
     }
-    const request = { operation, client: name && boundName(name), version: version && boundName(version), at: Date.now(), ms, isError };
+    const request = {
+      ...{ operation, at: Date.now(), ms, isError, client: name && boundName(name), version: version && boundName(version) },
+      documentId: documentId !== undefined && DOCUMENT_ID.test(documentId) ? documentId : undefined,
+    };
     this.#requests.push(request);
-    this.#bytes += REQUEST_BYTES + (request.client?.length ?? 0) + (request.version?.length ?? 0);
+    const names = [request.client, request.version, request.documentId];
+    this.#bytes += names.reduce((sum, each) => sum + (each?.length ?? 0), REQUEST_BYTES);
     if (!this.#operations.has(operation)) {
       this.#operations.add(operation);
       this.#bytes += sizeOfOperation(operation);

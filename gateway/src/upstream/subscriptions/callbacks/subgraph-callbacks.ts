@@ -1,5 +1,6 @@
 /** Subscriptions of subgraphs whose events arrive at a callback URL (Apollo's HTTP callback protocol, 1.0). */
 import { createUndiciClient } from '@trestle/http-client/undici-client';
+import { type ServerAddress, toServerAddress, toServerKey } from '@trestle/http-client/server-address';
 import type { ClientResponse, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { SubgraphError } from '../../../program/result.ts';
 import { parseObject } from '../../../request/json.ts';
@@ -16,15 +17,16 @@ const LIMITS = { maxConnections: 64, connectTimeoutMs: 5000, timeoutMs: 30_000, 
  */
 export function createSubgraphCallbacks(registry: CallbackRegistry): SubscriptionPool {
   const clients = new Map<string, UpstreamClient>();
-  const clientOf = (key: string, { origin }: URL, tls: ReadTls) => {
-    const client = clients.get(key) ?? createUndiciClient(origin, { ...LIMITS, tls });
+  const clientOf = (key: string, { origin, socketPath }: ServerAddress, tls: ReadTls) => {
+    const client = clients.get(key) ?? createUndiciClient(origin, { ...LIMITS, socketPath, tls });
     clients.set(key, client);
     return client;
   };
   return {
     open(name, address, tls) {
       const url = toHttpUrl(address);
-      const client = clientOf(`${name}\n${url.origin}`, url, tls);
+      const server = toServerAddress(url);
+      const client = clientOf(`${name}\n${toServerKey(server)}`, server, tls);
       return {
         url: url.href,
         subscribe(request, receiver) {
@@ -32,7 +34,7 @@ export function createSubgraphCallbacks(registry: CallbackRegistry): Subscriptio
           const { subscriptionId: id } = ticket;
           const headers = toSubscriptionHeaders(request, ACCEPT);
           const sent = client.send(
-            { path: url.pathname + url.search, headers, body: toBody(request, ticket) },
+            { path: server.path, headers, body: toBody(request, ticket) },
             {
               onResponse: (response) => {
                 const failure = findFailure(response);
