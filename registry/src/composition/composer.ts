@@ -5,7 +5,9 @@ import type { ContractsTask, MadeContract } from './contract-task.ts';
 import { createTurns } from './turns.ts';
 import type { ComposeOutcome, ComposeReply, ComposeTask, Outcome, Task } from './compose-task.ts';
 
-const WORKER = new URL('../../dist/composition/compose-worker.js', import.meta.url);
+/** Tests, which run this file as TypeScript, start the bundle: it loads in a third of the time. */
+const FILE = import.meta.url.endsWith('.ts') ? 'dist/bundle/compose-worker.js' : 'dist/composition/compose-worker.js';
+const WORKER = new URL(`../../${FILE}`, import.meta.url);
 const TIMEOUT_MS = 60_000;
 const IDLE_MS = 30_000;
 const MAX_WAITING = 50;
