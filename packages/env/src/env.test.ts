@@ -53,6 +53,16 @@ describe('readFamily', () => {
   });
 });
 
+describe('setting.url', () => {
+  it('reads a Unix domain socket by its absolute path only', () => {
+    const url = setting.url('http:', 'unix:');
+    expect(url.parse('unix:///run/a.sock')).toBe('unix:///run/a.sock');
+    for (const wrong of ['unix://run/a.sock', 'unix:/run/a.sock', 'unix:run', 'UNIX://run'])
+      expect(findFault(url, wrong)).toBe('must be a URL that starts with http:// or unix:///');
+    expect(findFault(setting.url('http:'), 'unix:///run/a.sock')).toBe('must be a URL that starts with http://');
+  });
+});
+
 describe('setting.list', () => {
   const list = setting.list((item) => item !== 'bad', 'has a bad item');
 
