@@ -12,8 +12,11 @@ import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type Subscriber, subscribeTo } from '../../stack/clients/subscriber.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+
 /** How many publishes follow each other under load. */
-const PUBLISHES = 200;
+const PUBLISHES = IS_LONG ? 200 : 60;
 const TICK_MS = 10;
 const QUIET_LOGGER = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -78,7 +81,7 @@ describe('a gateway with REGISTRY_URL', () => {
   const hasField = async (gateway: RunningProcess, name: string) =>
     !JSON.stringify((await ask(gateway, `{ ${name} }`)).body).includes('Cannot query field');
 
-  it('serves 200 releases in a row, and drops no request of a load and no event of a subscription', async () => {
+  it(`serves ${String(PUBLISHES)} releases in a row, and drops no request of a load and no event of a subscription`, async () => {
     const environment = newEnvironment();
     await release(environment);
     const gateway = await start(environment);

@@ -12,8 +12,13 @@ import { joinParts, readParts } from './fetched-parts.ts';
 import { MemoryStore } from './memory-store.ts';
 import { splitElements } from './split-elements.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+
 // As in a process: keys of the random values below end in escapes.
 repairJsonParse();
+
+const RUNS = IS_LONG ? 100 : 30;
 
 /** Numbers with exponents of three digits are left to the parser of JSON. */
 const isScanned = (value: unknown) => !/e[+-]?\d{3}/.test(JSON.stringify(value));
@@ -58,6 +63,7 @@ describe('readParts', () => {
           expect(joinParts(parts, isOfEntities).toString()).toBe(text);
         }
       }),
+      { numRuns: RUNS },
     );
   });
 
@@ -74,6 +80,7 @@ describe('readParts', () => {
           expect(readParts({ bytes: own, start: 0, end: own.length }, isOfEntities)).toBeUndefined();
         }
       }),
+      { numRuns: RUNS },
     );
   });
 });
@@ -142,6 +149,7 @@ describe('a fetch with a cache before it', () => {
         const asked = sent.flat().map((value) => JSON.stringify(value));
         expect(asked).toEqual([...new Set(asked)]);
       }),
+      { numRuns: RUNS },
     );
   });
 

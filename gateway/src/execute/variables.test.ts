@@ -4,6 +4,9 @@ import { type OperationDefinitionNode, buildSchema, getVariableValues, parse } f
 import { describeVariables } from '../plan/selections/input-types.ts';
 import { readVariables } from './variables.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+
 const schema = buildSchema(`
   type Query { a(id: ID, f: Float, s: String, b: Boolean, p: Point, o: One): Int }
   enum Color { RED GREEN }
@@ -43,7 +46,7 @@ describe('variables', () => {
           else expect(ours()['v']).toEqual(value === undefined ? theirs.coerced['v'] : value);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: IS_LONG ? 3000 : 1000 },
     );
   });
 

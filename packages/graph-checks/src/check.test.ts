@@ -7,6 +7,10 @@ import { checkGraph } from './check.ts';
 import { DEFAULT_POLICY, type UsagePolicy } from './policy.ts';
 import { type RecordedOperation, type RecordedUsage, decideChanges } from './usage.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+const RUNS = IS_LONG ? 150 : 60;
+
 const CLIENT = { name: 'web', version: '1.4', count: 1000, lastSeen: '2026-01-30T10:00:00Z' };
 
 function recordOperation(text: string, more: Partial<RecordedOperation> = {}): RecordedOperation {
@@ -260,7 +264,7 @@ describe('decideChanges', () => {
         const affected = new Set(breaking.flatMap((each) => each.affected.map(({ hash }) => hash)));
         for (const text of operations) expect({ text, is: affected.has(text) }).toEqual({ text, is: validate(to, parse(text)).length > 0 });
       }),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     );
   });
 });

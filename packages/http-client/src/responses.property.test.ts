@@ -7,6 +7,9 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { Fixtures, OPTIONS, post, writeParts } from './raw-server.ts';
 import { ResponseReader } from './response-reader.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+
 const TOKEN = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const VISIBLE = Array.from({ length: 94 }, (_, i) => String.fromCharCode(0x21 + i)).join('');
 const text = (characters: string, maxLength: number) =>
@@ -81,7 +84,7 @@ describe('a valid response', () => {
         expect(reader.status).toBe(status);
         expect(reader.bytes.toString('latin1', reader.bodyStart, reader.bodyEnd)).toBe(body);
       }),
-      { numRuns: 3000 },
+      { numRuns: IS_LONG ? 3000 : 1000 },
     );
   });
 
@@ -110,7 +113,7 @@ describe('a valid response', () => {
           const [ours, theirs] = await Promise.all([post(lean), post(undici)]);
           expect(ours).toEqual(theirs);
         }),
-        { numRuns: 300 },
+        { numRuns: IS_LONG ? 300 : 100 },
       );
     });
   });

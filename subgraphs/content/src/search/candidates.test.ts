@@ -11,6 +11,9 @@ import { type TestContent, openTestContent } from '../test-content.ts';
 import { SEARCH_TYPES } from './rules.ts';
 import { CANDIDATES } from './store.ts';
 
+/** `npm run test:long` sets it. */
+const IS_LONG = process.env['TEST_LENGTH'] === 'long';
+
 const DOCUMENTS = createDocuments(3000);
 
 let content: TestContent;
@@ -108,14 +111,14 @@ describe('the candidates of a search', () => {
     );
 
   it.each([[50], [1000]])('are the newest matches and the newest that match in their titles, when %d are searched first', (first) =>
-    holds(first, 25),
+    holds(first, IS_LONG ? 25 : 12),
   );
 
   it('are the same when the index is from before it had keys', async () => {
     await content.prisma.$executeRaw(sql`DROP INDEX "search_documents_keys_idx"`);
     await content.prisma.$executeRaw(sql`CREATE INDEX ON "search_documents" USING GIN ("words")`);
     await content.prisma.$executeRaw(sql`CREATE INDEX ON "search_documents" USING GIN ("titleWords")`);
-    await holds(1000, 10);
+    await holds(1000, IS_LONG ? 10 : 5);
   });
 });
 
@@ -134,12 +137,12 @@ describe('the candidates of a list of posts', () => {
     );
 
   it.each([[50], [1000]])('are matches in titles, bodies or both, all unless there are too many, when %d are searched first', (first) =>
-    holds(first, 25),
+    holds(first, IS_LONG ? 25 : 12),
   );
 
   it('are the same before the index with keys is there', async () => {
     await content.prisma.$executeRaw(sql`DROP INDEX "posts_keys_idx"`);
     await content.prisma.$executeRaw(sql`CREATE INDEX "posts_words_idx" ON "posts" USING GIN ("words")`);
-    await holds(1000, 10);
+    await holds(1000, IS_LONG ? 10 : 5);
   });
 });
