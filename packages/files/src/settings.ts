@@ -18,6 +18,18 @@ export const fileSettings = {
 /** The values of these settings. */
 export type FileSettings = ReturnType<typeof readSettings<typeof fileSettings>>;
 
+/** Logs a warning when files can be swept before the request that brings them has ended: the row that it commits would name a file that does not exist. */
+export function warnOfEarlySweep(
+  {
+    FILES_SWEEP_AFTER_SECONDS,
+    UPLOAD_TIMEOUT_MS,
+  }: Pick<FileSettings, 'FILES_SWEEP_AFTER_SECONDS'> & { readonly UPLOAD_TIMEOUT_MS: number },
+  log: { readonly warn: (message: string) => void },
+): void {
+  if (FILES_SWEEP_AFTER_SECONDS * 1000 <= UPLOAD_TIMEOUT_MS)
+    log.warn('FILES_SWEEP_AFTER_SECONDS must exceed UPLOAD_TIMEOUT_MS: files of requests that are still being received can be deleted');
+}
+
 /**
  * Opens the store of a process: in `S3_BUCKET`, or else in a folder of `FILES_DIR`; `owner` names the process, whose files are apart from
  * those of others. Throws a SettingsError when only one half of the credentials is set.

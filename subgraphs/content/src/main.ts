@@ -7,7 +7,7 @@ import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-end
 import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
-import { openFileStore } from '@trestle/files/settings';
+import { openFileStore, warnOfEarlySweep } from '@trestle/files/settings';
 import { type SweepOptions, sweepFiles } from '@trestle/files/sweep-files';
 import { readConfig, toUploadLimits, toUsersUrl } from './config.ts';
 import { createContentContext } from './context.ts';
@@ -31,6 +31,7 @@ await runSubgraph({
   databaseUrl: config.CONTENT_DATABASE_URL,
   settings: config,
   create: ({ database, log }) => {
+    warnOfEarlySweep(config, log);
     const createId = createIds({ now: Date.now });
     const { idempotency, transact, close } = openContentStores({ database, createId, clock: systemClock });
     const { stores } = idempotency;

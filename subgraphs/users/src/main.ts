@@ -9,7 +9,7 @@ import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type SigningKeySource, watchSigningKey } from '@trestle/identity/tokens/key-source';
 import type { Revocation } from '@trestle/identity/revocations/revocations';
-import { openFileStore } from '@trestle/files/settings';
+import { openFileStore, warnOfEarlySweep } from '@trestle/files/settings';
 import { sweepFiles } from '@trestle/files/sweep-files';
 import { createTokenIssuer } from '@trestle/identity/tokens/tokens';
 import { toRevocationSeconds } from '@trestle/identity/verification/trusted-issuers';
@@ -89,6 +89,7 @@ await runSubgraph({
     };
     const exchange = createExchangeHandler({ ...stores, ...dependencies, now: Date.now, log });
     const oauth = openOAuthServer({ database, verifier, publicKeys, log, stores, dependencies, signingKey });
+    warnOfEarlySweep(config, log);
     return {
       resolvers,
       authRules,

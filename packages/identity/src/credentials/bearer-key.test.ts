@@ -4,7 +4,8 @@ import { isBearerKey } from './bearer-key.ts';
 it.each([
   ['Bearer secret', true],
   ['Bearer secret ', false],
-  ['bearer secret', false],
+  ['bearer secret', true],
+  ['Bearer Secret', false],
   ['secret', false],
   ['', false],
   [undefined, false],
