@@ -30,12 +30,15 @@ export function generateRepresentation(schema: GraphQLSchema, { requires, rewrit
 }
 
 const STR = `v=>{if(typeof v!=='string'||v.length>64)return JSON.stringify(v);for(let i=0;i<v.length;i++){const c=v.charCodeAt(i);if(c<32||c===34||c===92||c>126)return JSON.stringify(v);}return '"'+v+'"';}`;
-/** Picks selections from a value. Returns null when a part was not fetched. Merges the selections of fragments. */
-const PICK = `const join=(a,b)=>{for(const k in b){const x=a[k],y=b[k];if(x&&y&&typeof x==='object'&&typeof y==='object'){if(Array.isArray(x))x.forEach((e,i)=>{if(e&&y[i]&&typeof e==='object')join(e,y[i]);});else join(x,y);}else a[k]=y;}};
+/**
+ * Picks selections from a value. Returns NONE when a part was not fetched: it must not be sent as null, which is the value of a field. `isTop` is for
+ * the entity itself. Merges the selections of fragments.
+ */
+const PICK = `const NONE=Symbol();const join=(a,b)=>{for(const k in b){const x=a[k],y=b[k];if(x&&y&&typeof x==='object'&&typeof y==='object'){if(Array.isArray(x))x.forEach((e,i)=>{if(e&&y[i]&&typeof e==='object')join(e,y[i]);});else join(x,y);}else a[k]=y;}};
 const isNeeded=(ways,vars)=>ways.some(all=>all.every(c=>c.isTrue===(own(vars,c.variable)===true)));
-const pick=(v,s,vars)=>{if(v==null||typeof v!=='object')return v??null;if(Array.isArray(v))return v.map(e=>pick(e,s,vars));
-const r={};for(const f of s){if(f.t){if(!f.t.includes(v.__typename))continue;const x=pick(v,f.s,vars);if(x!==null)join(r,x);continue;}
-const c=own(v,f.k);if(c===undefined){if(f.w&&!isNeeded(f.w,vars))continue;return null;}r[f.n]=f.s?pick(c,f.s,vars):c;}return r;};`;
+const pick=(v,s,vars,isTop)=>{if(v==null||typeof v!=='object')return v??null;if(Array.isArray(v)){const r=[];for(const e of v){const x=pick(e,s,vars);if(x===NONE)return NONE;r.push(x);}return r;}
+const r={};for(const f of s){if(f.t){if(!f.t.includes(v.__typename))continue;const x=pick(v,f.s,vars);if(x!==NONE)join(r,x);else if(!isTop)return NONE;continue;}
+const c=own(v,f.k),x=c===undefined?NONE:f.s?pick(c,f.s,vars):c;if(x!==NONE)r[f.n]=x;else if(!f.w||isNeeded(f.w,vars))return NONE;}return r;};`;
 
 function writeRepresentation(
   schema: GraphQLSchema,
@@ -60,14 +63,16 @@ function writeRepresentation(
   if (!isPlain) {
     // Of several sets of required fields, the complete ones are used.
     const picks = JSON.stringify(toPicks(schema, applying));
-    return `const r=pick(o,${picks},vars);if(r===null||r.__typename===undefined)return null;r.__typename=${quote(name)};return JSON.stringify(r);`;
+    return `const r=pick(o,${picks},vars,true);if(r===NONE||r.__typename===undefined)return null;r.__typename=${quote(name)};return JSON.stringify(r);`;
   }
   const members = only.selections.map((field) => {
     if (field.kind !== 'Field' || field.name === '__typename') return '';
     const sent = quote(`,${JSON.stringify(field.name)}:`);
-    const value = field.selections ? `JSON.stringify(pick(v,${JSON.stringify(toPicks(schema, field.selections))},vars))` : 'str(v)';
+    const value = read('o', field.alias ?? field.name);
     const isMissing = field.neededWhen ? `if(${conditionOf(field.neededWhen)})return null;` : 'return null;';
-    return `{const v=${read('o', field.alias ?? field.name)};if(v===undefined){${isMissing}}else s+=${sent}+${value};}`;
+    if (!field.selections) return `{const v=${value};if(v===undefined){${isMissing}}else s+=${sent}+str(v);}`;
+    const picked = `pick(v,${JSON.stringify(toPicks(schema, field.selections))},vars)`;
+    return `{const v=${value},x=v===undefined?NONE:${picked};if(x===NONE){${isMissing}}else s+=${sent}+JSON.stringify(x);}`;
   });
   return `let s=${quote(`{"__typename":${JSON.stringify(name)}`)};${members.join('')}return s+'}';`;
 }
