@@ -36,6 +36,8 @@ interface Source extends Placed {
   readonly [key: string]: unknown;
 }
 
+type FieldResolver = GraphQLFieldResolver<Source | undefined, unknown>;
+
 const NULLS = 0.06;
 const ERRORS = 0.05;
 /** How often a non-null field is null. */
@@ -43,20 +45,29 @@ const BROKEN = 0.02;
 /** Fields of the interface object, whose values depend on the id only. */
 const EXTRA = 'extra';
 
+/** Called for each field of a mutation that is executed, with its name and arguments. */
+export type NoteCall = (call: string) => void;
+
 /** Returns the subgraphs of a world. */
-export function createWorldSubgraphs({ subgraphs, facts }: World): Subgraphs {
+export function createWorldSubgraphs({ subgraphs, facts }: World, note: NoteCall = () => undefined): Subgraphs {
   const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, buildSubgraphSchema({ typeDefs })]));
   for (const schema of schemas.values()) addReferences(schema, facts);
-  const fieldResolver = createResolver(facts, (source, selections) => pick(source, selections));
+  const fieldResolver = noteCalls(
+    createResolver(facts, (source, selections) => pick(source, selections)),
+    note,
+  );
   return async (service, request) => ({ ...(await run(schemas.get(service) as GraphQLSchema, { request, fieldResolver })) });
 }
 
 /** Returns the reference: graphql-js on one schema, without federation. */
-export function createReference(schema: GraphQLSchema, facts: Facts): (request: SubgraphRequest) => Promise<ExecutionResult> {
+export function createReference(
+  schema: GraphQLSchema,
+  { facts, note }: { facts: Facts; note: NoteCall },
+): (request: SubgraphRequest) => Promise<ExecutionResult> {
   for (const type of Object.values(schema.getTypeMap())) if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
   const read = (source: Source, selections: SelectionSetNode) =>
     evaluate({ schema, facts, fieldResolver }, { type: schema.getType(source.__typename) as GraphQLObjectType, source, selections });
-  const resolveField = createResolver(facts, read);
+  const resolveField = noteCalls(createResolver(facts, read), note);
   const fieldResolver: GraphQLFieldResolver<Source, unknown> = (source, args, context, info) => {
     const contextual = facts.contextual?.get(`${info.parentType.name}.${info.fieldName}`) ?? [];
     const values = contextual.map((argument) => {
@@ -68,6 +79,13 @@ export function createReference(schema: GraphQLSchema, facts: Facts): (request: 
     return facts.contextual ? place(value, source) : value;
   };
   return (request) => run(schema, { request, fieldResolver, rootValue: { __typename: 'Query' } });
+}
+
+function noteCalls(resolver: FieldResolver, note: NoteCall): FieldResolver {
+  return (source, args: Record<string, unknown>, context, info) => {
+    if (info.parentType.name === 'Mutation') note(`${info.fieldName}(${stringify(args)})`);
+    return resolver(source, args, context, info);
+  };
 }
 
 /** Says of objects, also in lists, which object they are in. */
@@ -126,10 +144,7 @@ function productOf(id: string, products: readonly string[]): string {
 }
 
 /** Resolves a field; `require` returns the required fields of a computed field. */
-function createResolver(
-  facts: Facts,
-  require: (source: Source, selections: SelectionSetNode) => unknown,
-): GraphQLFieldResolver<Source | undefined, unknown> {
+function createResolver(facts: Facts, require: (source: Source, selections: SelectionSetNode) => unknown): FieldResolver {
   return (source, args: Record<string, unknown>, _, { fieldName, parentType, returnType }) => {
     if (fieldName === 'id') return source?.id;
     if (fieldName === 'code') return `c${source?.id ?? ''}`;

@@ -100,18 +100,28 @@ interface Sides {
   /** The engine by its executor. That on bytes gets responses of another style. */
   readonly engines: Readonly<Record<'objects' | 'bytes', FuzzEngine>>;
   readonly reference: (operation: FuzzOperation) => Promise<ExecutionResult>;
+  /** The fields of mutations that have been executed, in order. */
+  readonly calls: string[];
 }
 
 function start(world: World): Sides {
   const schema = Supergraph.build(world.sdl, { validateSupergraph: false, supportedFeatures: FEATURES }).apiSchema().toGraphQLJSSchema();
-  const subgraphs = createWorldSubgraphs(world);
+  const calls: string[] = [];
+  const note = (call: string) => void calls.push(call);
+  const subgraphs = createWorldSubgraphs(world, note);
   const styles = SPOILERS.filter(({ name }) => STYLES.has(name) && !CHANGES_SCALARS.has(name));
   const spoiler = styles[Math.floor(hash(world.sdl) * styles.length)] as Spoiler;
   const engines = {
     objects: startTrestle(world.sdl, subgraphs),
     bytes: startTrestle(world.sdl, subgraphs, { executor: startBytes(), spoiler }),
   };
-  return { schema, hasContexts: world.facts.contextual !== undefined, engines, reference: createReference(schema, world.facts) };
+  return {
+    schema,
+    hasContexts: world.facts.contextual !== undefined,
+    engines,
+    reference: createReference(schema, { facts: world.facts, note }),
+    calls,
+  };
 }
 
 function startBytes(): Executor {
@@ -126,7 +136,7 @@ interface Verdict {
   readonly isBatched?: boolean;
 }
 
-async function compare({ engines, reference, hasContexts }: Sides, operation: FuzzOperation): Promise<Verdict> {
+async function compare({ engines, reference, hasContexts, calls }: Sides, operation: FuzzOperation): Promise<Verdict> {
   const expected = await reference(operation);
   const data = expected.data ?? null;
   const paths = pathsOf(
@@ -134,13 +144,15 @@ async function compare({ engines, reference, hasContexts }: Sides, operation: Fu
     data,
   );
   const hasErrors = paths.length > 0;
-  const wanted = `${JSON.stringify(data)}\n           errors ${paths.join(' ') || 'none'}`;
+  const describe = (result: unknown, errors: readonly string[]) =>
+    `${JSON.stringify(result)}\n           errors ${errors.join(' ') || 'none'}\n           calls ${calls.splice(0).join(' ') || 'none'}`;
+  const wanted = describe(data, paths);
   let isBatched = false;
   for (const [name, engine] of Object.entries(engines)) {
     const answer = await engine.run(operation).then(
       (own) => {
         isBatched ||= own.isBatched === true;
-        return `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`;
+        return describe(own.data, pathsOf(own.paths, own.data));
       },
       (error: unknown) =>
         !(error instanceof Error) ? String(error) : error.message === UNRESOLVABLE ? UNRESOLVABLE : (error.stack ?? error.message),

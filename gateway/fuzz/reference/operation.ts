@@ -42,14 +42,19 @@ const VARIABLES: Readonly<Record<string, { declared: string; values: readonly un
 
 /** Returns undefined when the generated operation is not valid. */
 export function generateConditionalOperation(schema: GraphQLSchema, random: Random): FuzzOperation | undefined {
-  const root = schema.getQueryType() as GraphQLCompositeType;
+  const mutation = schema.getMutationType();
+  const isMutation = mutation && random.chance(0.15);
+  const root = (isMutation ? mutation : schema.getQueryType()) as GraphQLCompositeType;
   const drawing: Drawing = { schema, random, fragments: [], conditional: random.pick([0.05, 0.2, 0.4]) };
-  const body = select(root, 4, drawing);
+  // The order of the fields of a mutation matters: more of them.
+  const body = Array.from({ length: isMutation ? 2 : 1 }, () => select(root, isMutation ? 3 : 4, drawing))
+    .join(' ')
+    .trim();
   if (body === '') return undefined;
   const used = `{ ${body} }\n${usedFragments(body, drawing.fragments).join('\n')}`;
   const names = Object.keys(VARIABLES).filter((name) => new RegExp(`\\$${name}\\b`).test(used));
   const declared = names.map((name) => `$${name}: ${VARIABLES[name]?.declared ?? ''}`).join(', ');
-  const query = `query Op${declared === '' ? '' : `(${declared})`} ${used}`;
+  const query = `${isMutation ? 'mutation' : 'query'} Op${declared === '' ? '' : `(${declared})`} ${used}`;
   if (validate(schema, parse(query)).length > 0) return undefined;
   const variables: Record<string, unknown> = {};
   for (const name of names) {

@@ -81,7 +81,10 @@ export function generateWorld(random: Random): World | undefined {
   for (const entity of draft.entities) addComputed(entity, draft);
   const subgraphs = draft.names.map((name) => ({ name, sdl: writeSubgraph(name, draft) }));
   const { candidates, steady, computed } = draft;
-  return composeWorld(subgraphs, { products: draft.products.map(({ name }) => name), candidates, steady, computed });
+  return composeWorld(
+    subgraphs.map((each) => ({ ...each, sdl: `${each.sdl}\n${writeMutations(each.name, draft)}` })),
+    { products: draft.products.map(({ name }) => name), candidates, steady, computed },
+  );
 }
 
 /** Returns undefined when the subgraphs do not compose. Their SDL begins with {@link LINK}. */
@@ -248,6 +251,15 @@ function writeSubgraph(name: string, draft: Draft): string {
   const roots = Array.from({ length: 1 + random.upTo(2) }, (_, i) => createReference(`Query.${name}q${i}`, { owner: name, draft }));
   parts.push(`type Query { ${roots.map(writeField).join(' ')} ${name}n(p: Pick, n: Int): Int }`);
   return parts.join('\n');
+}
+
+/** Fields of mutations are nullable: what is executed after a null that may not be is not specified. */
+function writeMutations(name: string, draft: Draft): string {
+  const fields = Array.from({ length: 1 + draft.random.upTo(2) }, (_, i): Field => {
+    const field = createReference(`Mutation.${name}m${i}`, { owner: name, draft });
+    return { ...field, type: field.type.replace(/!$/, ''), args: draft.random.pick(['', '(n: Int = 1)']), directives: '' };
+  });
+  return `type Mutation { ${fields.map(writeField).join(' ')} ${name}do(n: Int): Int }`;
 }
 
 function writeField({ name, type, args, directives }: Field): string {

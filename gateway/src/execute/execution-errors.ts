@@ -22,6 +22,17 @@ interface Failure {
 /** Returns the paths of the entity with this index in its batch. */
 export type PlacesOf = (index: number) => readonly ErrorPath[];
 
+/** The fetch whose response has errors. */
+export interface Reported {
+  readonly step: FetchStep;
+  /** For a fetch of entities. */
+  readonly placesOf?: PlacesOf;
+  /** Returns the paths of the objects that get the fields of a fetch without entities; default: the result itself. */
+  readonly objects?: (() => readonly ErrorPath[]) | undefined;
+  /** Whether the response had no data. */
+  readonly isWhole: boolean;
+}
+
 export class ExecutionErrors {
   readonly #program: Pick<Program, 'source' | 'plan'>;
   readonly #shape: Shape;
@@ -48,8 +59,8 @@ export class ExecutionErrors {
     return this.#failures.size > 0;
   }
 
-  /** Adds the errors that a subgraph reported; `placesOf` for entities. `isWhole` means that there was no data. */
-  addReported(errors: readonly unknown[], { step, placesOf, isWhole }: { step: FetchStep; placesOf?: PlacesOf; isWhole: boolean }): void {
+  /** Adds the errors that a subgraph reported. */
+  addReported(errors: readonly unknown[], { step, placesOf, objects, isWhole }: Reported): void {
     // The subgraph returned no data because of these errors, also for fields whose values it had.
     if (isWhole && errors.length > 0) this.#explainAll(step);
     for (const each of errors) {
@@ -66,16 +77,23 @@ export class ExecutionErrors {
             found.slice(0, MAX_PLACES).map((place) => [...place, ...rest]),
             found.length,
           );
-      } else if (path && !placesOf) this.#addAt(error, [[...toPrefix(step.path), ...path]], 1);
-      else this.#addUnplaced(error, step, isWhole);
+      } else if (path && !placesOf) {
+        const places = objects?.() ?? [toPrefix(step.path)];
+        this.#addAt(
+          error,
+          places.slice(0, MAX_PLACES).map((place) => [...place, ...path]),
+          places.length,
+        );
+      } else this.#addUnplaced(error, step, isWhole);
     }
   }
 
   /** Adds the failure of a whole fetch. */
   addFailure({ keys, paths }: FetchStep, error: ResultError): void {
     for (const place of paths) {
-      const path = place.length > 0 ? toPrefix(place) : undefined;
-      this.#fail({ error, keys: new Set(keys), path, places: [], count: 0 }, place);
+      const visible = this.#visibleLength(place);
+      if (visible === place.length) this.#failAt(error, place, keys);
+      else this.#failAt(error, place.slice(0, visible), []);
     }
   }
 
@@ -138,10 +156,7 @@ export class ExecutionErrors {
       this.#reported.push(...toErrors(error, paths, count));
       return;
     }
-    for (const path of paths) {
-      const place = path.slice(0, visible);
-      this.#fail({ error, keys: new Set(), path: place.length > 0 ? place : undefined, places: [], count: 0 }, place);
-    }
+    for (const path of paths) this.#failAt(error, path.slice(0, visible), []);
   }
 
   #addUnplaced(error: ResultError, step: FetchStep, isWhole: boolean): void {
@@ -150,14 +165,20 @@ export class ExecutionErrors {
       return;
     }
     if (step.path.length === 0) this.#explainAll(step);
-    for (const path of step.paths) this.#reported.push(path.length > 0 ? { ...error, path: toPrefix(path) } : error);
+    for (const path of step.paths) {
+      const visible = this.#visibleLength(path);
+      if (visible < path.length) this.#failAt(error, path.slice(0, visible), []);
+      else this.#reported.push(path.length > 0 ? { ...error, path: toPrefix(path) } : error);
+    }
   }
 
   #explainAll({ keys, paths }: FetchStep): void {
     for (const place of paths) for (const key of keys) this.#unnamed.add(toKey([...place, key]));
   }
 
-  #fail(failure: Failure, place: ErrorPath): void {
+  /** Adds a failure because of which fields of the objects at this place may be missing. */
+  #failAt(error: ResultError, place: ErrorPath, keys: readonly string[]): void {
+    const failure: Failure = { error, keys: new Set(keys), path: place.length > 0 ? toPrefix(place) : undefined, places: [], count: 0 };
     const key = toKey(place);
     const others = this.#byPlace.get(key);
     this.#failures.add(failure);
@@ -170,7 +191,7 @@ export class ExecutionErrors {
     if (this.#shape.length === 0) return path.length;
     let at = 0;
     for (const [i, segment] of path.entries()) {
-      if (typeof segment === 'number') continue;
+      if (typeof segment === 'number' || segment === '@') continue;
       const next = this.#shape[at]?.[segment];
       if (next === undefined) return i;
       at = next;
@@ -231,7 +252,7 @@ function firstOfEachPath(paths: readonly ErrorPath[]): ErrorPath[] {
 }
 
 /** Returns the part of a fetch's path that all of its objects share. */
-function toPrefix(path: readonly string[]): readonly string[] {
+function toPrefix(path: ErrorPath): ErrorPath {
   const list = path.indexOf('@');
   return list < 0 ? path : path.slice(0, list);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type OperationDefinitionNode, buildSchema, getVariableValues, parse } from 'graphql';
+import { Kind, type OperationDefinitionNode, buildSchema, getVariableValues, parse } from 'graphql';
 import { describeVariables } from '../plan/selections/input-types.ts';
 import { readVariables } from './variables.ts';
 
@@ -89,6 +89,17 @@ describe('variables', () => {
       expect(() => read(`query($n: ${type}) { a }`, { n: value })).toThrow(expect.not.objectContaining({ message: /secret|4111/ }));
   });
 
+  // GraphQL §3.5.5: JSON.parse has changed such a number, and another ID names another object.
+  it('of the type ID are refused when they are numbers beyond 2^53', () => {
+    expect(() => read('query($n: [ID!]) { a }', { n: [1, 9007199254740993] })).toThrow(
+      expect.objectContaining({
+        message: 'Variable "$n" got invalid value … at "n[1]"; ID cannot represent a number beyond 2^53 exactly: …. Send a string.',
+        details: [{ field: 'variables.n[1]', message: 'must be a string: a number beyond 2^53 is not exact' }],
+      }),
+    );
+    expect(read('query($n: ID) { a }', { n: Number.MAX_SAFE_INTEGER })).toEqual({ n: Number.MAX_SAFE_INTEGER });
+  });
+
   it('keep the name __proto__', () => {
     const given = JSON.parse('{"__proto__": true}') as Record<string, unknown>;
     expect(Object.entries(read('query($__proto__: Boolean!) { a @include(if: $__proto__) }', given))).toEqual([['__proto__', true]]);
@@ -100,5 +111,19 @@ describe('variables', () => {
     expect(read(source, {})).toEqual({ b: true });
     expect(() => read(source, { b: null })).toThrow('Argument "if" of non-null type "Boolean!" must not be null: variable "$b" is null.');
     expect(read('query($b: Boolean = true) { a }', { b: null })).toEqual({ b: null });
+  });
+
+  // GraphQL §6.1.2: only the variables of the operation that is executed count.
+  it('are conditions only where the operation itself uses them as such', () => {
+    const document = parse(
+      'query A($a: Int = 1) { a ...G } query B($a: Boolean = true) { ...F } fragment F on Query { a @include(if: $a) } fragment G on Query { a ...H } fragment H on Query { a @skip(if: $b) }',
+    );
+    const [first, second] = document.definitions as [OperationDefinitionNode, OperationDefinitionNode];
+    const fragments = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
+    const conditionsOf = (operation: OperationDefinitionNode) =>
+      describeVariables(schema, operation, { fragments, aliases: new Map() }).map(({ isCondition }) => isCondition);
+    expect([conditionsOf(first), conditionsOf(second)]).toEqual([[false], [true]]);
+    const nested = parse('query C($b: Boolean) { ...G }').definitions[0] as OperationDefinitionNode;
+    expect(conditionsOf(nested)).toEqual([true]);
   });
 });

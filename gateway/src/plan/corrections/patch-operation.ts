@@ -16,7 +16,8 @@ import {
 } from 'graphql';
 import { Uncovered } from '../selections/cover.ts';
 import { type KeyFields, PLACEHOLDER, selectKeysInstead } from '../selections/placeholder.ts';
-import { decide, pushConditions, variablesToDecide } from './push-conditions.ts';
+import { mergeRoots, requireOrder, tooManyConditions } from './merge-roots.ts';
+import { MAX_DECIDED, decide, pushConditions, variablesToDecide } from './push-conditions.ts';
 import { readConditions } from '../selections/selection.ts';
 
 export interface OperationFacts extends KeyFields {
@@ -34,24 +35,34 @@ export interface PlannedDocument {
   readonly facts: OperationFacts;
 }
 
+type Plan = PlanNode | SubscriptionNode | undefined;
+
 /**
  * Returns the plan of a valid operation. `plan` is called with equivalent documents. Conditions that the planner would lose are replaced by their
- * values: the operation is planned once for each value.
+ * values: the operation is planned once for each value. Throws a GraphQLError for a mutation that would need too many plans.
  */
-export function planPatched(
-  { document, isWhole, facts }: PlannedDocument,
-  plan: (patched: DocumentNode) => PlanNode | SubscriptionNode | undefined,
-): PlanNode | SubscriptionNode | undefined {
-  const decided = pushConditions(decideLiterals(document));
-  const variables = isWhole ? [] : variablesToDecide(decided);
-  const planFor = (part: DocumentNode, [variable, ...others]: readonly string[]): PlanNode | SubscriptionNode | undefined => {
-    if (variable === undefined) return planKept(keepSelections(expandAbstractConditions(part, facts)), facts, plan);
+export function planPatched({ document, isWhole, facts }: PlannedDocument, plan: (patched: DocumentNode) => Plan): Plan {
+  const planBoth = (part: DocumentNode, condition: string, planPart: (decided: DocumentNode) => Plan): PlanNode => {
     const [ifClause, elseClause] = [true, false].map(
-      (value) => planFor(pushConditions(decideLiterals(decide(part, variable, value))), others) as PlanNode | undefined,
+      (value) => planPart(decideLiterals(decide(part, condition, value))) as PlanNode | undefined,
     );
-    return { kind: 'Condition', condition: variable, ...(ifClause && { ifClause }), ...(elseClause && { elseClause }) };
+    return { kind: 'Condition', condition, ...(ifClause && { ifClause }), ...(elseClause && { elseClause }) };
   };
-  return planFor(decided, variables);
+  const planFor = (part: DocumentNode, [variable, ...others]: readonly string[]): Plan => {
+    if (variable !== undefined) return planBoth(part, variable, (decided) => planFor(pushConditions(decided), others));
+    requireOrder(part);
+    return planKept(keepSelections(expandAbstractConditions(part, facts)), facts, plan);
+  };
+  const planMerged = (part: DocumentNode, depth: number): Plan => {
+    const merged = mergeRoots(part);
+    if (merged.undecided !== undefined) {
+      if (depth === MAX_DECIDED) throw tooManyConditions(document, MAX_DECIDED);
+      return planBoth(part, merged.undecided, (decided) => planMerged(decided, depth + 1));
+    }
+    const pushed = pushConditions(merged.document);
+    return planFor(pushed, isWhole ? [] : variablesToDecide(pushed));
+  };
+  return planMerged(decideLiterals(document), 0);
 }
 
 /** Plans a document with key fields in the place of placeholders when it cannot be planned with `__typename` there. */

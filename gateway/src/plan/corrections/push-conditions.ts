@@ -2,7 +2,7 @@
 import { type DirectiveNode, type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, visit } from 'graphql';
 
 /** The largest number of variables for whose values an operation is planned separately, once for each combination. */
-const MAX_DECIDED = 3;
+export const MAX_DECIDED = 3;
 
 /**
  * Returns an operation without fragment spreads that has `@skip` and `@include` on fields only. A fragment keeps a condition where a field would get
@@ -23,7 +23,10 @@ export function pushConditions(document: DocumentNode): DocumentNode {
       }
       if (selection.kind === Kind.FRAGMENT_SPREAD) return [selection];
       const others = (selection.directives ?? []).filter((each) => !isCondition(each));
-      return [{ ...selection, directives: others, selectionSet: push(selection.selectionSet, own) }];
+      const inner = push(selection.selectionSet, own);
+      // The planner would merge such fragments, and so change the order of the fields of a mutation.
+      if (!selection.typeCondition && others.length === 0) return [...inner.selections];
+      return [{ ...selection, directives: others, selectionSet: inner }];
     }),
   });
   const definitions = document.definitions.map((each) =>

@@ -12,6 +12,7 @@ import {
   type InlineFragmentNode,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
   getNamedType,
@@ -21,7 +22,7 @@ import {
   print,
 } from 'graphql';
 import { PLACEHOLDER } from '../selections/placeholder.ts';
-import { type Condition, isContradiction, readConditions, union } from '../selections/selection.ts';
+import { type Condition, isContradiction, readConditions, toDirective, union } from '../selections/selection.ts';
 
 export interface ExpandInput {
   readonly schema: GraphQLSchema;
@@ -51,8 +52,15 @@ interface Branch {
   readonly directives: readonly DirectiveNode[];
   /** The type conditions around the fields, the outermost first. */
   readonly typeConditions: readonly string[];
-  readonly fields: Map<string, { readonly node: FieldNode; readonly sets: SelectionSetNode[] }>;
+  readonly fields: Map<string, BranchField>;
   readonly entered: Set<string>;
+}
+
+interface BranchField {
+  readonly node: FieldNode;
+  readonly sets: SelectionSetNode[];
+  /** The position of its first selection among the fields of the operation. */
+  readonly place: number;
 }
 
 /** Returns the operation, which must be valid, without fragment spreads. Throws a GraphQLError when more than `maxSelections` selections would be left. */
@@ -61,8 +69,9 @@ export function expandOperation(input: ExpandInput): ExpandedOperation {
   const root = schema.getRootType(operation.operation);
   if (!root) throw new GraphQLError(`The schema has no ${operation.operation} type`, { nodes: [operation] });
   const expander = new OperationExpander(input);
+  const isSerial = operation.operation === OperationTypeNode.MUTATION;
   return {
-    operation: { ...operation, selectionSet: expander.expandSets(root, [operation.selectionSet]) },
+    operation: { ...operation, selectionSet: expander.expandSets(root, [operation.selectionSet], isSerial) },
     selections: expander.selections,
   };
 }
@@ -84,13 +93,21 @@ class OperationExpander {
     return this.#selections;
   }
 
-  /** Returns the selection sets, all of them on `type`, as one. */
-  expandSets(type: GraphQLCompositeType, sets: readonly SelectionSetNode[]): SelectionSetNode {
+  /**
+   * Returns the selection sets, all of them on `type`, as one. Its fields are in the order of the document when they are executed serially
+   * (GraphQL §6.2.2); otherwise those with the same conditions are together.
+   */
+  expandSets(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], isSerial = false): SelectionSetNode {
     const possible = isAbstractType(type) ? this.#input.schema.getPossibleTypes(type).map(({ name }) => name) : [type.name];
     const root: Branch = { type, possible, conditions: [], directives: [], typeConditions: [], fields: new Map(), entered: new Set() };
     const branches = new Map([['', root]]);
     for (const set of sets) this.#look(set, root, branches);
-    const written = [...branches.values()].flatMap((branch) => this.#wrap(branch, this.#writeFields(branch)));
+    const parts = [...branches.values()].flatMap((branch) => {
+      const fields = [...branch.fields.values()];
+      return isSerial ? fields.map((field) => ({ branch, fields: [field] })) : [{ branch, fields }];
+    });
+    if (isSerial) parts.sort((one, other) => (one.fields[0]?.place ?? 0) - (other.fields[0]?.place ?? 0));
+    const written = parts.flatMap(({ branch, fields }) => this.#wrap(branch, this.#writeFields(branch, fields)));
     return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [PLACEHOLDER] };
   }
 
@@ -157,11 +174,11 @@ class OperationExpander {
       return;
     }
     this.#count(true);
-    fields.set(key, { node, sets: node.selectionSet ? [node.selectionSet] : [] });
+    fields.set(key, { node, sets: node.selectionSet ? [node.selectionSet] : [], place: this.#looks });
   }
 
-  #writeFields({ type, fields }: Branch): FieldNode[] {
-    return Array.from(fields.values(), ({ node, sets }) => {
+  #writeFields({ type }: Branch, fields: readonly BranchField[]): FieldNode[] {
+    return fields.map(({ node, sets }) => {
       const definition = isUnionType(type) ? undefined : type.getFields()[node.name.value];
       const below = definition && getNamedType(definition.type);
       return isCompositeType(below) ? { ...node, selectionSet: this.expandSets(below, sets) } : node;
@@ -211,13 +228,4 @@ function withoutDecided(node: FieldNode): FieldNode {
 
 function keyOf({ variable, isTrue }: Condition): string {
   return `${isTrue ? '' : '!'}${variable}`;
-}
-
-function toDirective({ variable, isTrue }: Condition): DirectiveNode {
-  const value = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: variable } } as const;
-  return {
-    kind: Kind.DIRECTIVE,
-    name: { kind: Kind.NAME, value: isTrue ? 'include' : 'skip' },
-    arguments: [{ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: 'if' }, value }],
-  };
 }

@@ -4,6 +4,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLInputType,
   type GraphQLSchema,
+  Kind,
   type OperationDefinitionNode,
   type SelectionNode,
   isEnumType,
@@ -18,7 +19,7 @@ import type { InputField, InputType, Location, VariableProgram } from '../../pro
 import { readConditions } from './selection.ts';
 
 export interface VariableFacts {
-  /** The operation's fragments, which may have conditions too. */
+  /** The document's fragments. Those that the operation spreads may have conditions too. */
   readonly fragments: readonly FragmentDefinitionNode[];
   /** The names of variables in fetches, by their names in the client's document. */
   readonly aliases: ReadonlyMap<string, string>;
@@ -31,7 +32,7 @@ export function describeVariables(
   { fragments, aliases }: VariableFacts,
 ): VariableProgram[] {
   const { variableDefinitions = [] } = operation;
-  const conditions = findConditions([operation, ...fragments]);
+  const conditions = findConditions(operation, new Map(fragments.map((each) => [each.name.value, each])));
   const described = new Map<GraphQLInputType, InputType>();
   const describe = (type: GraphQLInputType): InputType => {
     if (isNonNullType(type)) return { kind: 'nonNull', of: describe(type.ofType) };
@@ -76,13 +77,20 @@ export function locationOf({ loc }: ASTNode): Location | undefined {
   return loc && { line: loc.startToken.line, column: loc.startToken.column };
 }
 
-/** Returns the names of the variables on which `@skip` and `@include` depend. */
-function findConditions(definitions: readonly (OperationDefinitionNode | FragmentDefinitionNode)[]): ReadonlySet<string> {
+/**
+ * Returns the names of the variables on which `@skip` and `@include` depend in the operation and in the fragments that it spreads, directly or not:
+ * fragments of other operations may use other variables of the same names.
+ */
+function findConditions(operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): ReadonlySet<string> {
   const names = new Set<string>();
+  const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
   const look = (node: SelectionNode) => {
     const conditions = readConditions(node);
     if (conditions !== 'never') for (const { variable } of conditions) names.add(variable);
+    const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : undefined;
+    if (fragment) reached.add(fragment);
   };
-  for (const definition of definitions) visit(definition, { Field: look, FragmentSpread: look, InlineFragment: look });
+  // A set is iterated with what is added meanwhile.
+  for (const definition of reached) visit(definition, { Field: look, FragmentSpread: look, InlineFragment: look });
   return names;
 }

@@ -1,5 +1,6 @@
 /** Collects a selection set's fields for one runtime type (GraphQL §6.3.2), with the conditions under which each is selected. */
 import {
+  type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLNamedType,
@@ -108,7 +109,8 @@ function isEntered(name: string, when: readonly Condition[], { entered }: Collec
   return false;
 }
 
-function isSame(one: Condition, other: Condition): boolean {
+/** Whether two conditions hold for the same value of the same variable. */
+export function isSame(one: Condition, other: Condition): boolean {
   return one.variable === other.variable && one.isTrue === other.isTrue;
 }
 
@@ -119,6 +121,16 @@ export function union(some: readonly Condition[], others: readonly Condition[]):
 
 export function isContradiction(conditions: readonly Condition[]): boolean {
   return conditions.some(({ variable, isTrue }) => isTrue && conditions.some((other) => other.variable === variable && !other.isTrue));
+}
+
+/** Returns a condition as a directive. */
+export function toDirective({ variable, isTrue }: Condition): DirectiveNode {
+  const value = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: variable } } as const;
+  return {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: isTrue ? 'include' : 'skip' },
+    arguments: [{ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: 'if' }, value }],
+  };
 }
 
 /** Whether all conditions hold for these variables. */
