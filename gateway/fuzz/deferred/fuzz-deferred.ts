@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { type Planner, createPlanner } from '#gateway/plan/planner';
 import { link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { chooseAliases } from '../aliases.ts';
 import { type FuzzAnswer, type FuzzEngine, startTrestle } from '../engines.ts';
 import { createSend } from '../executors/send.ts';
 import type { FuzzOperation } from '../operations.ts';
@@ -51,7 +52,8 @@ export async function fuzzDeferred({ seed, operations, perWorld, maxFailures }: 
       const generated = generateConditionalOperation(sides.schema, random);
       // Root fields of a mutation cannot be deferred.
       if (!generated || generated.query.startsWith('mutation')) continue;
-      const operation = addDefer(generated, random);
+      const chosen = random.chance(0.5) ? chooseAliases(generated, sides.schema, random) : generated;
+      const operation = addDefer(chosen, random);
       counts.operations++;
       const verdict = await compare(sides, operation);
       if (verdict.parts > 1) counts.inParts++;

@@ -20,7 +20,8 @@ import {
 import { patchSelections } from './contexts.ts';
 import type { FieldsNode, RequiredSelection } from '../selections/requirements.ts';
 
-const STAND_IN = '__standIn';
+/** Contained in the name of each stand-in. */
+export const STAND_IN = '__standIn';
 const NO_NEEDS: ReadonlySet<string> = new Set();
 
 /** Returns the schema of clients without stand-ins. */
