@@ -81,6 +81,14 @@ describe('POST /v1/videos/{id}/publish', () => {
     expect(jobOf(await publish(id, ada.token, headers))).toBe(jobOf(replies[0]));
   });
 
+  it('lets the owner read the job of a publication that an administrator has begun', async () => {
+    const id = await upload(toMp4(5));
+    const begun = await publish(id, admin.token);
+    const { status } = await stack.call('GET', begun.headers.get('location') ?? '', { token: ada.token });
+    expect([begun.status, status]).toEqual([202, 200]);
+    await until(async () => (await statusOf(id)) === 'published');
+  });
+
   it('answers 401, 404 and 403 to callers who may not publish the video', async () => {
     const id = await upload(toMp4(5));
     expect((await publish(id)).status).toBe(401);

@@ -3,7 +3,7 @@
 /** Describes each scope for people who are asked for their consent. */
 export const SCOPE_DESCRIPTIONS = {
   'users:read': 'Read your profile, and other accounts as far as you may see them',
-  'users:write': 'Change your profile',
+  'users:write': 'Change your profile, and those of others if you are an administrator',
   'orders:read': 'Read your orders and invoices',
   'orders:write': 'Place, change and cancel orders for you, and manage products if you are an administrator',
   'payments:read': 'Read your payments',
@@ -15,8 +15,9 @@ export const SCOPE_DESCRIPTIONS = {
   'messages:read': 'Read your messages',
   'messages:write': 'Send messages for you',
   'events:read': 'Read events: what happens to public resources and to yours',
-  'webhooks:manage': 'Manage your webhooks, which send events to other servers',
-  'account:manage': 'Manage your password, sessions, API keys and second factor',
+  'webhooks:manage':
+    'Manage your webhooks, which send the events that you may read to other servers, and all webhooks if you are an administrator',
+  'account:manage': 'Manage your password, e-mail address, sessions, API keys and second factor, and delete your account',
 } as const;
 
 /** Names one scope. */

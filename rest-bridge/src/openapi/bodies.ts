@@ -48,11 +48,16 @@ export function toRequestBody(route: Route, context: ReaderContext, components: 
   if (route.input.kind === 'upload part') return { required: true, content: { [PART_TYPE]: { schema: BINARY } } };
   const schema = toBodySchema(route, context);
   if (!schema) return undefined;
-  const input = route.input.kind === 'body' ? route.input.rule.input : '';
-  const media = { schema, example: exampleOfInput(input, schema, components) };
+  const media = { schema, example: exampleOfInput(inputNameOf(route), schema, components) };
   const types = toAcceptedBodyTypes(route.method).split(', ');
   const required = route.input.kind !== 'body' || !route.input.fromHeaders;
   return { required, content: Object.fromEntries(types.map((type) => [type, media])) };
+}
+
+/** Returns the name of the input type, or of the mutation whose arguments the body has. */
+function inputNameOf({ input }: OperationRoute): string {
+  if (input.kind === 'body') return input.rule.input;
+  return input.kind === 'arguments' ? `Mutation.${input.mutation}` : '';
 }
 
 function toBodySchema({ input, path }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
@@ -77,11 +82,14 @@ function toBodySchema({ input, path }: OperationRoute, context: ReaderContext): 
     ...(description != null && { description }),
     properties: Object.fromEntries(properties),
     ...(requiredNames.length > 0 && { required: requiredNames }),
+    // A replacement may have the read-only fields of its resource, so that clients can send back what they received.
+    ...(rule.mode !== 'replace' && { additionalProperties: false }),
   };
 }
 
 /** Arguments that the path names are not in the body. */
 function toArgumentsSchema(mutation: string, path: string, context: ReaderContext): JsonSchema {
+  const argumentCount = ARGUMENT_COUNTS[mutation];
   const args = argumentsOf(context, mutation).filter(({ name }) => !path.includes(`{${name}}`));
   const properties = args.map(({ name, type, description }) => {
     const limits = limitsOf({ coordinate: `Mutation.${mutation}(${name}:)`, name, type });
@@ -91,11 +99,16 @@ function toArgumentsSchema(mutation: string, path: string, context: ReaderContex
     type: 'object',
     properties: Object.fromEntries(properties),
     required: args.filter(isRequiredArgument).map(({ name }) => name),
+    additionalProperties: false,
+    ...(argumentCount !== undefined && { minProperties: argumentCount, maxProperties: argumentCount }),
   };
 }
 
-/** The fields that a PATCH may set to null; the subgraphs refuse null for all others. */
-const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age']);
+/** The fields that PATCH and PUT accept null for: it clears the first three, and counts as absent for passwords. Null is refused for all others. */
+const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age', 'requestsPerMinute', 'currentPassword', 'password']);
+
+/** How many arguments a body must have, for mutations with arguments of which a request has exactly one. */
+const ARGUMENT_COUNTS: Readonly<Record<string, number>> = { requestPasswordReset: 1, completeLogin: 2 };
 
 /** Returns the schema without null. */
 function withoutNull(schema: JsonSchema): JsonSchema {

@@ -78,6 +78,7 @@ function describe(version: number): string {
     `API version ${String(version)}. Released versions: ${releases}. The path selects the version, or else \`API-Version\`,`,
     '`Accept: application/vnd.trestle.v<N>+json` or `?version=<N>`; the default is version 1.',
     'Every GET route also answers HEAD, and every path answers OPTIONS. Times are in UTC. All errors have the same envelope with an error code.',
+    'Strings that must not be empty must not be blank either, and no string may contain U+0000.',
   ].join('\n');
 }
 

@@ -129,7 +129,9 @@ const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Optional fields that examples omit: a response has them only after a failure, for masked values, or with `perPage`. */
 const RARE = new Set(['_masked', '_errors', 'meta', 'links']);
 
-/** Fields of the example of an input; undefined removes a field. The demo system accepts the examples unchanged. */
+const FOR_ADMINISTRATORS = { role: undefined, isActive: undefined, plan: undefined, requestsPerMinute: undefined };
+
+/** Fields of the example of an input or of arguments; undefined removes a field. The demo system accepts the examples unchanged. */
 const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // The example should stay valid.
   CreateApiKeyInput: { name: 'Nightly export', isAllowedInUrl: false, expiresAt: undefined },
@@ -140,8 +142,13 @@ const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
   // An order has either one product or several items.
   CreateOrderInput: { items: undefined },
-  // Only a new account may have a password.
-  ReplaceUserInput: { password: undefined },
+  // What every account may change of itself. Only a new account may have a password.
+  UpdateUserInput: FOR_ADMINISTRATORS,
+  ReplaceUserInput: { ...FOR_ADMINISTRATORS, password: undefined },
+  // Exactly one of two arguments.
+  'Mutation.requestPasswordReset': { id: undefined },
+  'Mutation.completeLogin': { challenge: 'kT4mVx0pQ2c8Zr5uN1yWb7eHs3dLf9gJa6oXi0tRq_U', code: '492039', passkey: undefined },
+  'Mutation.confirmTotp': { code: '492039' },
   // A payment on account has no order.
   CreatePaymentInput: { orderId: undefined },
   UpdatePostInput: { status: 'published' },

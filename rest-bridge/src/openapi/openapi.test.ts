@@ -68,6 +68,45 @@ describe.each([1, 2])('the OpenAPI document of version %i', (version) => {
     for (const { name } of tags) expect(name).toMatch(/^[a-z-]+$/);
   });
 
+  describe('the schema of a body', () => {
+    type Properties = Readonly<Record<string, { readonly type: unknown; readonly minimum?: number; readonly maximum?: number }>>;
+    interface Body {
+      readonly properties: Properties;
+      readonly additionalProperties?: boolean;
+    }
+    const bodies = Object.entries(create(version).paths).flatMap(([path, operations]) =>
+      Object.entries(operations).flatMap(([method, { requestBody }]) => {
+        const { content } = plain(requestBody ?? {}) as { content?: Record<string, { schema: Body }> };
+        const json = content?.['application/json'];
+        return json ? [[`${method.toUpperCase()} ${path}`, json.schema] as const] : [];
+      }),
+    );
+    const bodyOf = (operation: string) => bodies.find(([name]) => name === operation)?.[1] as Body;
+
+    it('allows null for each field that null clears, and for passwords that are not needed', () => {
+      const nullable = ({ properties }: Body) => Object.keys(properties).filter((name) => [properties[name]?.type].flat().includes('null'));
+      expect(nullable(bodyOf('PATCH /users/{id}')).sort()).toEqual(['age', 'bio', 'currentPassword', 'requestsPerMinute']);
+      expect(nullable(bodyOf('PUT /users/{id}')).sort()).toEqual(['age', 'bio', 'currentPassword', 'password', 'requestsPerMinute']);
+    });
+
+    it('has the limits of requestsPerMinute and overlapHours', () => {
+      for (const operation of ['PATCH /users/{id}', 'PUT /users/{id}'])
+        expect(bodyOf(operation).properties['requestsPerMinute']).toMatchObject({ minimum: 1, maximum: 1_000_000 });
+      for (const operation of ['POST /api-keys/{id}/rotations', 'POST /webhooks/{id}/rotations'])
+        expect(bodyOf(operation).properties['overlapHours']).toMatchObject({ minimum: 0, maximum: 168 });
+    });
+
+    it('allows no other fields, but where PUT takes back read-only ones', () => {
+      const open = bodies.filter(([, { additionalProperties }]) => additionalProperties !== false).map(([operation]) => operation);
+      expect(open.sort()).toEqual(['PUT /posts/{id}', 'PUT /users/{id}']);
+    });
+
+    it('demands exactly one of the fields that exclude each other', () => {
+      expect(bodyOf('POST /auth/password-reset')).toMatchObject({ minProperties: 1, maxProperties: 1 });
+      expect(bodyOf('POST /auth/login/second-factor')).toMatchObject({ minProperties: 2, maxProperties: 2 });
+    });
+  });
+
   it('renders as a page with every operation and without scripts and external resources', () => {
     const page = toReferencePage(create(version));
     for (const operations of Object.values(create(version).paths))

@@ -82,6 +82,7 @@ function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
     ...(type.description != null && { description: type.description }),
     properties: Object.fromEntries(properties),
     required: fields.filter(isRequiredInputField).map(({ name }) => name),
+    additionalProperties: false,
   };
 }
 

@@ -1,4 +1,7 @@
 /** Stage 6 for requests that create: evaluates conditions on the collection, and reads the account that the request names (RFC 9110 §13). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { holdsOneOf, insufficientScope, nearestAlternative } from '@trestle/identity/required-scopes';
+import type { Fault } from '@trestle/schema/errors';
 import { ID_LENGTH } from '@trestle/schema/lengths';
 import { toEncodedTag } from '@trestle/service/messages/encoding';
 import { toJson } from '@trestle/service/process/json-bytes';
@@ -68,17 +71,38 @@ interface CollectionCheck {
 
 /**
  * Throws PRECONDITION_FAILED when `If-Match` or `If-None-Match` is not met by the list that GET of the same target returns to the caller, in any
- * content coding. A list has no date, so that `If-Unmodified-Since` is ignored (RFC 9110 §13.1.4).
+ * content coding; FORBIDDEN when they need the tag of a list that the credential may not read. A list has no date, so that `If-Unmodified-Since` is ignored (RFC 9110 §13.1.4).
  */
 async function checkCollection(gateway: GatewayClient, admitted: Creation, { isPathChecked }: CollectionCheck): Promise<void> {
   const { collection } = admitted.compiled;
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = admitted.context.request.headers;
   if (!collection || (ifMatch === undefined && ifNoneMatch === undefined && !isPathChecked)) return;
+  const forbidden = findLackOfScope(admitted, collection);
+  if (forbidden) {
+    checkUnread(admitted.context.request.headers, forbidden);
+    return;
+  }
   const etag = await readTag(gateway, { ...admitted, compiled: collection });
   const tags = ENCODINGS.map((encoding) => toEncodedTag(etag, encoding));
   const isMatched = tags.some((tag) => evaluateReadConditions({ 'if-match': ifMatch }, { etag: tag }) === 'proceed');
   const isNew = tags.every((tag) => evaluateReadConditions({ 'if-none-match': ifNoneMatch }, { etag: tag }) === 'proceed');
   if (!isMatched || !isNew) throw preconditionFailed();
+}
+
+/**
+ * Evaluates the conditions on a list that the credential may not read. `*` only asks whether the list exists, which it does. Throws
+ * PRECONDITION_FAILED for `If-None-Match: *`, and FORBIDDEN for a condition that needs the tag of the list.
+ */
+function checkUnread({ 'if-match': ifMatch, 'if-none-match': ifNoneMatch }: IncomingHttpHeaders, forbidden: Fault): void {
+  if (ifNoneMatch?.trim() === '*') throw preconditionFailed();
+  const needsTag = ifNoneMatch !== undefined || (ifMatch !== undefined && ifMatch.trim() !== '*');
+  if (needsTag) throw forbidden;
+}
+
+/** Returns FORBIDDEN when the credential lacks scopes of the route; undefined otherwise. */
+function findLackOfScope({ caller }: Creation, { requiredScopes, route }: CompiledOperationRoute): Fault | undefined {
+  if (!caller || !requiredScopes || holdsOneOf(caller.scopes, requiredScopes)) return undefined;
+  return insufficientScope(`A condition on ${route.method} ${route.path}`, nearestAlternative(requiredScopes, caller.scopes));
 }
 
 async function readTag(gateway: GatewayClient, listing: Creation): Promise<string> {

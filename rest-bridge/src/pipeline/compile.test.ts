@@ -98,6 +98,7 @@ describe('the scopes of routes', () => {
     ['POST', '/payments', [['payments:write']]],
     ['PATCH', '/users/{id}', [['users:write']]],
     ['POST', '/posts', [['posts:write']]],
+    ['DELETE', '/users/{id}', [['users:write', 'account:manage']]],
     ['GET', '/channels/{id}/messages', [['messages:read']]],
     ['DELETE', '/sessions/{id}', [['account:manage']]],
     // Any caller may end its own session.

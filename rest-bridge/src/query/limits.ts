@@ -17,6 +17,8 @@ export interface Limits {
 const AGE = { minimum: 0, maximum: 150 };
 const QTY = { minimum: 1, maximum: 1000 };
 const COUNT = { minimum: 0 };
+const PER_MINUTE = { minimum: 1, maximum: 1_000_000 };
+const OVERLAP_HOURS = { minimum: 0, maximum: 168 };
 const EMAIL = { format: 'email' };
 const PASSWORD = { format: 'password' };
 const EVENT_TYPES = { minItems: 1, maxItems: 50 };
@@ -27,6 +29,10 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'CreateUserInput.age': AGE,
   'UpdateUserInput.age': AGE,
   'ReplaceUserInput.age': AGE,
+  'UpdateUserInput.requestsPerMinute': PER_MINUTE,
+  'ReplaceUserInput.requestsPerMinute': PER_MINUTE,
+  'RotateApiKeyInput.overlapHours': OVERLAP_HOURS,
+  'RotateWebhookSecretInput.overlapHours': OVERLAP_HOURS,
   'CreateUserInput.email': EMAIL,
   'UpdateUserInput.email': EMAIL,
   'ReplaceUserInput.email': EMAIL,

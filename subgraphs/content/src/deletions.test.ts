@@ -71,3 +71,30 @@ it('reports the deletion of a comment alone to those who see its post', async ()
     { type: 'comment.deleted', audience: 'OWNER', ownerId: 'usr_author' },
   ]);
 });
+
+describe('the deletion of a comment whose post is hidden later', () => {
+  const codeOf = async (comment: string, caller?: Caller) =>
+    (await content.run(`{ comment(id: "${comment}") { id } }`, { ...(caller && { caller }) })).codes['comment'];
+
+  it('is unknown to those who do not see the post, also after its deletion, and GONE for its author', async () => {
+    const { post, comment } = await createPair('PUBLISHED');
+    await content.stores.comments.delete(comment, undefined);
+    expect(await codeOf(comment)).toBe('GONE');
+    await content.prisma.post.update({ where: { id: post }, data: { status: 'ARCHIVED' } });
+    expect([await codeOf(comment), await codeOf(comment, CALLERS['the author of the post'])]).toEqual([undefined, 'GONE']);
+    await content.stores.posts.delete(post, undefined);
+    expect([await codeOf(comment), await codeOf(comment, CALLERS['the author of the post'])]).toEqual([undefined, 'GONE']);
+  });
+});
+
+describe('User.post', () => {
+  it('is GONE below the author of a deleted post, and null below another account', async () => {
+    const { post } = await createPair('PUBLISHED');
+    await content.stores.posts.delete(post, undefined);
+    const document = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on User { post(id: "${post}") { id } } } }`;
+    const of = ['usr_author', 'usr_commenter'].map((id) => ({ __typename: 'User', id }));
+    const { data, codes } = await content.run(document, { variables: { of } });
+    expect(data).toEqual({ _entities: [{ post: null }, { post: null }] });
+    expect(codes).toEqual({ '_entities.0.post': 'GONE' });
+  });
+});

@@ -77,6 +77,9 @@ function createLookups(
   return {
     job: createLookup({ noun: 'job', isId: isJobOf('content'), load: (ids) => jobs.findByIds(ids, ofJobs) }),
     post: createLookup({ noun: 'post', isId: hasPrefix('pst'), load: (ids) => posts.findByIds(ids, ofPosts), wasDeleted: wasPostDeleted }),
+    /** Returns whether a post that the caller could see was deleted, and may have been one of this author. */
+    wasPostDeletedOf: async (authorId: string, id: string) =>
+      hasPrefix('pst')(id) && (await wasDeletedFor(ofPosts.visibility, authorId)(id)),
     comment: createLookup({
       noun: 'comment',
       isId: hasPrefix('cmt'),

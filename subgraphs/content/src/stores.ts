@@ -4,7 +4,7 @@ import type { TransactJobs } from '@trestle/chassis/jobs/job-work';
 import { type JobStore, createJobStore } from '@trestle/chassis/jobs/job-store';
 import { type Corrections, createCorrections } from '@trestle/chassis/search/corrections';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
-import type { FindDeleted } from '@trestle/chassis/loading/tombstones';
+import type { FindDeleted, Tombstone } from '@trestle/chassis/loading/tombstones';
 import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ChannelStore, createChannelStore } from './channel/store.ts';
 import { type CommentStore, createCommentStore } from './comment/store.ts';
@@ -51,8 +51,7 @@ export function openPrisma({ adapter }: Pick<Database, 'adapter'>): PrismaClient
 }
 
 function createContentStores(options: StoreOptions<Prisma.TransactionClient>): ContentStores {
-  const findDeleted: FindDeleted = (ids) =>
-    options.prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true, ownerId: true } });
+  const findDeleted: FindDeleted = (ids) => findTombstones(options.prisma, ids);
   const withTombstones = { ...options, findDeleted };
   return {
     posts: createPostStore(withTombstones),
@@ -68,4 +67,16 @@ function createContentStores(options: StoreOptions<Prisma.TransactionClient>): C
     corrections: createCorrections(options.prisma),
     findDeleted,
   };
+}
+
+/** Returns the tombstones. A deleted comment is seen by those who see its post, or saw it before it was deleted too. */
+function findTombstones(prisma: Prisma.TransactionClient, ids: readonly string[]): Promise<Tombstone[]> {
+  return prisma.$queryRaw<Tombstone[]>`
+    SELECT t."id", t."authorId", CASE
+      WHEN p."id" IS NOT NULL THEN CASE WHEN p."status" <> 'PUBLISHED' THEN p."authorId" END
+      WHEN d."id" IS NOT NULL THEN d."ownerId"
+      ELSE t."ownerId"
+    END AS "ownerId"
+    FROM "tombstones" t LEFT JOIN "posts" p ON p."id" = t."postId" LEFT JOIN "tombstones" d ON d."id" = t."postId"
+    WHERE t."id" = ANY(${[...ids]}::text[])`;
 }

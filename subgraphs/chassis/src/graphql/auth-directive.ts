@@ -1,5 +1,6 @@
 /** Enforces `@auth(requires:)`: wraps the resolvers of guarded fields (spec §5.8, contract §3). */
 import { type Caller, type Role, hasRole } from '@trestle/identity';
+import { insufficientScope } from '@trestle/identity/required-scopes';
 import type { Scope } from '@trestle/identity/scopes';
 import { fail } from '@trestle/schema/errors';
 import {
@@ -59,9 +60,11 @@ function guard(
   }
   field.resolve = (source, args, context, info) => {
     const caller = scope === undefined || context.caller?.scopes.has(scope) ? context.caller : null;
-    if (hasRole(caller, requires) || isOwner?.(source, caller)) return resolve(source, args, context, info);
-    if (mask === undefined) throw denied(context, coordinate);
-    countDenial(context, { coordinate, requires, info });
+    const mayRead = (who: Caller | null) => hasRole(who, requires) || isOwner?.(source, who) === true;
+    if (mayRead(caller)) return resolve(source, args, context, info);
+    const missing = scope !== undefined && caller !== context.caller && mayRead(context.caller) ? [scope] : undefined;
+    if (mask === undefined) throw missing ? insufficientScope(`Field \`${coordinate}\``, missing) : denied(context, coordinate);
+    countDenial(context, { coordinate, requires, info, missing });
     return mask;
   };
   return coordinate;
@@ -84,13 +87,19 @@ function denied({ caller }: RequestContext, coordinate: string): Error {
   return caller ? fail('FORBIDDEN', `${coordinate} requires another role.`) : fail('UNAUTHORIZED', 'Authentication is required.');
 }
 
-function countDenial(
-  { denials }: RequestContext,
-  { coordinate, requires, info }: { coordinate: string; requires: Role; info: GraphQLResolveInfo },
-): void {
-  const denial = denials.get(coordinate);
-  if (denial) denial.count++;
-  else denials.set(coordinate, { coordinate, requires, path: toPath(info.path), count: 1 });
+interface MaskedField {
+  readonly coordinate: string;
+  readonly requires: Role;
+  readonly info: GraphQLResolveInfo;
+  /** The scopes with which the caller could read the field. */
+  readonly missing: readonly string[] | undefined;
+}
+
+function countDenial({ denials }: RequestContext, { coordinate, requires, info, missing }: MaskedField): void {
+  const denial = denials.get(coordinate) ?? { coordinate, requires, path: toPath(info.path), count: 0 };
+  denial.count++;
+  if (missing) denial.requiredScopes = missing;
+  denials.set(coordinate, denial);
 }
 
 function toPath(path: GraphQLResolveInfo['path']): (string | number)[] {

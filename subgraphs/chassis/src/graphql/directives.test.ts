@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Caller } from '@trestle/identity';
 import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
@@ -12,16 +13,18 @@ const SDL = `
   directive @upper on FIELD_DEFINITION
   enum Role { USER MODERATOR ADMIN }
   type Query { people: [Person!]!, secret: String @auth(requires: ADMIN), hard: String! @auth }
-  type Person { id: ID!, email: String! @auth(requires: ADMIN), code: String @upper, codes: [String!] @upper }
+  type Person { id: ID!, email: String! @auth(requires: ADMIN), plan: String @auth(requires: ADMIN), code: String @upper, codes: [String!] @upper }
 `;
+const isOwner = ({ id }: { id: string }, caller: Caller | null) => id === caller?.userId;
 const rules: AuthRules = {
-  owners: { 'Person.email': ({ id }: { id: string }, caller) => id === caller?.userId },
+  owners: { 'Person.email': isOwner, 'Person.plan': isOwner },
+  scopes: { 'Person.email': 'users:read', 'Person.plan': 'users:read' },
   masks: { 'Person.email': 'masked' },
 };
 const root = {
   people: [
-    { id: 'a', email: 'a@x.y', code: 'abc', codes: ['d', 'e'] },
-    { id: 'b', email: 'b@x.y', code: null },
+    { id: 'a', email: 'a@x.y', plan: 'pro', code: 'abc', codes: ['d', 'e'] },
+    { id: 'b', email: 'b@x.y', plan: 'free', code: null },
   ],
   secret: 'open',
   hard: 'yes',
@@ -30,13 +33,13 @@ const root = {
 async function run(
   source: string,
   role?: 'USER' | 'ADMIN',
-  userId = 'a',
+  changes: Partial<Caller> = {},
 ): Promise<ExecutionResult & { denials: RequestContext['denials'] }> {
   const schema = buildSchema(SDL);
   applyUpper(schema);
   applyAuth(schema, rules);
   const contextValue: RequestContext = {
-    caller: role ? createTestCaller({ userId, role }) : null,
+    caller: role ? createTestCaller({ userId: 'a', role, ...changes }) : null,
     requestId: 'r',
     denials: new Map(),
     idempotency: null,
@@ -60,6 +63,28 @@ describe('@auth', () => {
     expect([denied.data, codes(denied)]).toEqual([{ secret: null }, ['FORBIDDEN']]);
     const anonymous = await run('{ hard }');
     expect([anonymous.data, codes(anonymous)]).toEqual([null, ['UNAUTHORIZED']]);
+  });
+
+  describe('of a field with a scope that the credential lacks', () => {
+    const scopesOf = ({ errors }: ExecutionResult) =>
+      errors?.map(({ originalError }) => (originalError instanceof Fault ? originalError.requiredScopes : undefined));
+    const limited: Partial<Caller> = { scopes: new Set(['orders:read']) };
+
+    it('returns requiredScopes for the own nullable field, and none for that of another account', async () => {
+      const own = await run('{ people { plan } }', 'USER', limited);
+      expect([own.data, codes(own), scopesOf(own)]).toEqual([
+        { people: [{ plan: null }, { plan: null }] },
+        ['FORBIDDEN', 'FORBIDDEN'],
+        [['users:read'], undefined],
+      ]);
+      expect(scopesOf(await run('{ people { plan } }', 'ADMIN', limited))).toEqual([['users:read'], ['users:read']]);
+    });
+
+    it('counts a masked field with requiredScopes, also when other accounts are masked for the role', async () => {
+      const { denials } = await run('{ people { email } }', 'USER', limited);
+      expect(denials.get('Person.email')).toMatchObject({ requires: 'ADMIN', count: 2, requiredScopes: ['users:read'] });
+      expect((await run('{ people { email } }', 'USER')).denials.get('Person.email')).not.toHaveProperty('requiredScopes');
+    });
   });
 
   it('allows callers with the role or a higher one', async () => {

@@ -84,6 +84,8 @@ function isClientError(error: unknown): boolean {
   return error.originalError === undefined || error.originalError instanceof GraphQLError;
 }
 
-function toDenialError({ coordinate, requires, count, path }: Denial): GraphQLFormattedError {
-  return { message: `${coordinate} is masked`, path, extensions: { code: 'FORBIDDEN', masked: true, coordinate, requires, count } };
+function toDenialError({ coordinate, requires, count, path, requiredScopes }: Denial): GraphQLFormattedError {
+  const extensions = { code: 'FORBIDDEN', masked: true, coordinate, requires, count };
+  const lacked = requiredScopes && { reason: 'insufficient_scope', requiredScopes };
+  return { message: `${coordinate} is masked`, path, extensions: { ...extensions, ...lacked } };
 }

@@ -6,6 +6,8 @@ export interface Tombstone {
   readonly id: string;
   /** The account that saw the resource, besides callers who see those of all accounts; null for one that anybody could see. */
   readonly ownerId: string | null;
+  /** The author of a post; null for other resources, and for posts that were deleted before it was kept. */
+  readonly authorId?: string | null;
 }
 
 /** Returns the tombstones with these ids. */
@@ -19,11 +21,15 @@ export function couldSee(viewer: Viewer, { ownerId }: Tombstone): boolean {
   return ownerId === null || viewer === 'all' || viewer.ownerId === ownerId;
 }
 
-/** Returns what creates the `wasDeleted` of lookups: true for resources that were deleted and that the caller could see. One statement for all. */
-export function createWasDeleted(findDeleted: FindDeleted): (viewer: Viewer) => (id: string) => Promise<boolean> {
+/**
+ * Returns what creates the `wasDeleted` of lookups: true for resources that were deleted and that the caller could see; with `authorId` not for
+ * posts of other authors. One statement for all.
+ */
+export function createWasDeleted(findDeleted: FindDeleted): (viewer: Viewer, authorId?: string) => (id: string) => Promise<boolean> {
   const tombstones = createRowLoader(findDeleted, ({ id }) => id);
-  return (viewer) => async (id) => {
+  return (viewer, authorId) => async (id) => {
     const tombstone = await tombstones.load(id);
-    return tombstone !== null && couldSee(viewer, tombstone);
+    if (!tombstone || !couldSee(viewer, tombstone)) return false;
+    return authorId === undefined || tombstone.authorId == null || tombstone.authorId === authorId;
   };
 }

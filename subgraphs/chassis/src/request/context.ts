@@ -11,6 +11,8 @@ export interface Denial {
   readonly requires: string;
   readonly path: readonly (string | number)[];
   count: number;
+  /** The scopes that the credential lacks, where its account could read the field with them. */
+  requiredScopes?: readonly string[];
 }
 
 /** The context of an operation, and of each event of a subscription. */

@@ -1,6 +1,7 @@
 /** The GraphQL fields that this subgraph adds to accounts (spec §2.5): their posts, as far as the caller may see them. */
 import { nodesOf } from '@trestle/chassis/paging/connection';
 import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
+import { gone } from '@trestle/chassis/request/faults';
 import type { ContentContext } from '../context.ts';
 import type { Resolvers } from '../generated/resolvers.ts';
 import type { Post } from '../post/rules.ts';
@@ -17,8 +18,9 @@ export const userResolvers: Resolvers = {
   },
 };
 
-/** Throws GONE for a post that was deleted. */
+/** Throws GONE for a post of the account that was deleted. */
 async function findPostOf(account: Account, id: string, { loaders }: ContentContext): Promise<Post | null> {
-  const post = await loaders.post.findOrGone(id);
+  const post = await loaders.post.find(id);
+  if (!post && (await loaders.wasPostDeletedOf(account.id, id))) throw gone('post', id);
   return post?.authorId === account.id ? post : null;
 }

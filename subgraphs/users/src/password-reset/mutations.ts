@@ -12,7 +12,10 @@ export function requestPasswordReset(
   context: UsersContext,
   info: MutationCall['info'],
 ): Promise<Job> {
-  const request = { subject: parseResetSubject(args), client: toSessionClient(context), ownerId: context.caller?.userId ?? null };
+  const { caller } = context;
+  // A job without an account is seen by everybody who knows its id, as this caller must be able to: it sees no jobs of its account.
+  const ownerId = caller?.scopes.has('account:manage') ? caller.userId : null;
+  const request = { subject: parseResetSubject(args), client: toSessionClient(context), ownerId };
   return context.write({ args, info }, (stores) => context.passwordResets.request(stores, request));
 }
 

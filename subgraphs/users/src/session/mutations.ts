@@ -82,13 +82,16 @@ export async function refreshSession(context: UsersContext): Promise<AuthPayload
 
 /**
  * Ends the session of the caller's token, or with `everywhere` all sessions of the account and all of its tokens, and removes the cookie.
- * A token that belongs to no session is revoked alone. Throws UNAUTHORIZED, and FORBIDDEN for `everywhere` without the scope `account:manage`:
- * an OAuth client may end what it was given, not the sessions of others.
+ * A token that belongs to no session is revoked alone. Throws UNAUTHORIZED; FORBIDDEN for `everywhere` without the scope `account:manage`,
+ * since an OAuth client may end what it was given, not the sessions of others; and BUSINESS_RULE_VIOLATION for an API key, which would get
+ * another token with the next request.
  */
 export async function logout({ everywhere }: Partial<MutationLogoutArgs>, context: UsersContext): Promise<true> {
   const { userId, tokenId, sessionId, scopes } = requireCaller(context);
   if (everywhere && !scopes.has('account:manage'))
     throw fail('FORBIDDEN', 'Ending all sessions requires the scope `account:manage`.', { requiredScopes: ['account:manage'] });
+  if (!everywhere && isApiKey(sessionId))
+    throw fail('BUSINESS_RULE_VIOLATION', 'An API key has no session that could be ended. Revoke the key to end its access.');
   const own = isLogin(sessionId) ? sessionId : null;
   const client = toSessionClient(context);
   const revocation = await context.transact(async ({ users, sessions, securityEvents }) => {
@@ -159,6 +162,10 @@ async function toPayload(account: SessionAccount, refreshToken: string, context:
 /** Returns whether a session was begun by a login: API keys and OAuth grants are sessions too. */
 function isLogin(sessionId: string | null): sessionId is string {
   return sessionId?.startsWith('ses_') === true;
+}
+
+function isApiKey(sessionId: string | null): boolean {
+  return sessionId?.startsWith('key_') === true;
 }
 
 function toHash(token: string): Buffer {

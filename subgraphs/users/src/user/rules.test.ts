@@ -5,9 +5,11 @@ import { createTestCaller } from '@trestle/identity/tokens/test-identity';
 import {
   MASKED_EMAIL,
   type User,
+  type UserChange,
   allowChange,
   allowDelete,
   allowListing,
+  allowNewAt,
   checkNewUser,
   parseNewAt,
   parseReplacement,
@@ -97,6 +99,47 @@ describe('a change of an account', () => {
     expect(() => allowChange(caller('usr_b'), user, { name: 'A' })).toThrow('Changing another account');
     expect(() => allowChange(caller('usr_a'), user, { role: 'ADMIN' })).toThrow('ADMIN');
     expect(allowChange(caller('usr_b', 'ADMIN'), user, { role: 'ADMIN' })).toEqual({ role: 'ADMIN' });
+  });
+
+  describe('by an administrator whose credential lacks the scope account:manage', () => {
+    const limited = createTestCaller({ userId: 'usr_b', role: 'ADMIN', scopes: new Set(['users:write']) });
+    const NEW_ID = 'usr_01hr47qr60p91dc7y56q4qr0h3';
+    const refusal = { code: 'FORBIDDEN', requiredScopes: ['account:manage'] };
+    const enterprise: User = { ...user, plan: 'enterprise', requestsPerMinute: 5000 };
+
+    it.each<UserChange>([
+      { email: 'b@example.org' },
+      { role: 'ADMIN' },
+      { isActive: false },
+      { plan: 'pro' },
+      { requestsPerMinute: 1 },
+      { requestsPerMinute: null },
+    ])('is FORBIDDEN with requiredScopes: %j', (change) => {
+      expect(() => allowChange(limited, enterprise, change)).toThrow(expect.objectContaining(refusal));
+      expect(allowChange(caller('usr_b', 'ADMIN'), enterprise, change)).toMatchObject(change);
+    });
+
+    it('is FORBIDDEN with requiredScopes for the own role', () => {
+      expect(() => allowChange(limited, { ...user, id: 'usr_b' }, { role: 'ADMIN' })).toThrow(expect.objectContaining(refusal));
+    });
+
+    it('is allowed for the profile, with everything else unchanged, as a PUT sends it', () => {
+      const { email, role, isActive, plan, requestsPerMinute } = enterprise;
+      const unchanged = { email, role, isActive, plan, requestsPerMinute, name: 'A', bio: null, age: 3 };
+      expect(allowChange(limited, enterprise, unchanged)).toEqual(unchanged);
+    });
+
+    it('is FORBIDDEN with requiredScopes for an account that does not exist, and NOT_FOUND for other callers', () => {
+      expect(() => {
+        allowNewAt(limited, NEW_ID);
+      }).toThrow(expect.objectContaining(refusal));
+      expect(() => {
+        allowNewAt({ ...limited, role: 'USER' }, NEW_ID);
+      }).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+      expect(() => {
+        allowNewAt(caller('usr_b', 'ADMIN'), NEW_ID);
+      }).not.toThrow();
+    });
   });
 
   it('may contain the account’s own role and plan unchanged, as a PUT does', () => {

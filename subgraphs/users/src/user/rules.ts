@@ -135,24 +135,54 @@ function fitPlan(user: Pick<User, 'plan' | 'requestsPerMinute'>, change: UserCha
   return user.requestsPerMinute === null ? change : { ...change, requestsPerMinute: null };
 }
 
-/** Administrators may create an account with an id of their choice, if it has the form of our ids. Throws NOT_FOUND for other callers. */
+const MANAGE: Scope = 'account:manage';
+
+/**
+ * Administrators with the scope `account:manage` may create an account with an id of their choice, if it has the form of our ids. Throws
+ * NOT_FOUND for other callers, and FORBIDDEN without the scope: a client that people let change their profile must not make accounts whose
+ * password it knows.
+ */
 export function allowNewAt(caller: Caller, id: string): void {
   if (!hasRole(caller, 'ADMIN') || prefixOf(id) !== 'usr') throw notFound('account', id);
+  requireManaging(caller, 'Creating an account by its id');
 }
 
 const ADMIN_FIELDS = ['role', 'isActive', 'plan', 'requestsPerMinute'] as const;
 
+/** What decides who can use an account, and for how much: the scope `users:write` alone changes none of it. */
+const MANAGED_FIELDS = ['email', ...ADMIN_FIELDS] as const;
+
 /**
- * Returns the part of the change that the caller may write. Accounts change themselves, administrators any account. Only administrators
- * change `role`, `isActive`, `plan` and `requestsPerMinute`, but an account may send its own unchanged, as a PUT does. Throws FORBIDDEN, and
- * VALIDATION_ERROR for requests per minute that the plan does not have.
+ * Returns the part of the change that the caller may write. Accounts change themselves, administrators any account. Only administrators with
+ * the scope `account:manage` change `role`, `isActive`, `plan`, `requestsPerMinute` and the e-mail addresses of others, but a caller may send
+ * them unchanged, as a PUT does. Throws FORBIDDEN, and VALIDATION_ERROR for requests per minute that the plan does not have.
  */
 export function allowChange(caller: Caller, user: User, change: UserChange): UserChange {
-  if (hasRole(caller, 'ADMIN')) return fitPlan(user, change);
+  if (hasRole(caller, 'ADMIN')) return allowAdminChange(caller, user, fitPlan(user, change));
   if (caller.userId !== user.id) throw fail('FORBIDDEN', 'Changing another account requires the role ADMIN.');
-  const changed = ADMIN_FIELDS.find((field) => change[field] !== undefined && change[field] !== user[field]);
+  const changed = findChanged(ADMIN_FIELDS, user, change);
   if (changed) throw fail('FORBIDDEN', `Changing \`${changed}\` requires the role ADMIN.`);
   return Object.fromEntries(Object.entries(change).filter(([field]) => !ADMIN_FIELDS.includes(field as never)));
+}
+
+function allowAdminChange(caller: Caller, user: User, change: UserChange): UserChange {
+  const changed = findChanged(MANAGED_FIELDS, user, change);
+  if (changed) requireManaging(caller, `Changing \`${changed}\``);
+  return change;
+}
+
+/** Returns the first of the fields that the change gives another value. */
+function findChanged<Field extends keyof User & keyof UserChange>(
+  fields: readonly Field[],
+  user: User,
+  change: UserChange,
+): Field | undefined {
+  return fields.find((field) => change[field] !== undefined && change[field] !== user[field]);
+}
+
+/** Throws FORBIDDEN unless the credential has the scope `account:manage`, which OAuth clients never have. */
+function requireManaging({ scopes }: Caller, action: string): void {
+  if (!scopes.has(MANAGE)) throw fail('FORBIDDEN', `${action} requires the scope \`${MANAGE}\`.`, { requiredScopes: [MANAGE] });
 }
 
 /**
@@ -162,8 +192,7 @@ export function allowChange(caller: Caller, user: User, change: UserChange): Use
  */
 export function needPassword(caller: Caller, user: User, { email = user.email, currentPassword }: UserInput): string | undefined {
   if (caller.userId !== user.id || email === user.email) return undefined;
-  if (!caller.scopes.has('account:manage'))
-    throw fail('FORBIDDEN', 'Changing the own e-mail address requires the scope `account:manage`.', { requiredScopes: ['account:manage'] });
+  requireManaging(caller, 'Changing the own e-mail address');
   if (currentPassword == null) rejectFaults([{ field: 'currentPassword', message: 'is required to change the e-mail address' }]);
   return currentPassword ?? '';
 }
