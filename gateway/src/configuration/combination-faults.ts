@@ -45,8 +45,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
     if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
       addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL, 'PUBLIC_URL');
   }
-  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
-    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile', 'TRUSTED_DOCUMENTS_FILE');
+  if (!values.TRUSTED_DOCUMENTS_FILE && !isProcess)
+    for (const name of ['TRUSTED_DOCUMENTS_ONLY', 'TRUSTED_DOCUMENTS_LOG_UNKNOWN'] as const)
+      if (values[name]) addFault(name, 'needs documents.trustedFile', 'TRUSTED_DOCUMENTS_FILE');
   if (values.TRUSTED_DOCUMENTS_REQUIRE_ID && !values.TRUSTED_DOCUMENTS_ONLY)
     addFault('TRUSTED_DOCUMENTS_REQUIRE_ID', 'needs documents.trustedOnly', 'TRUSTED_DOCUMENTS_ONLY');
   if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
