@@ -112,8 +112,12 @@ describe('readConfig with a configuration file', () => {
   it('refuses to need ids of trusted documents where other documents are executed', async () => {
     const options = { args: ['--supergraph', 's.graphql', '--auth', 'off'] };
     await expect(read('documents: { requireId: true }', options)).rejects.toThrow(/documents\.requireId.*needs documents\.trustedOnly/);
-    const text = 'documents: { requireId: true, trustedOnly: true }';
-    expect((await read(text, options)).TRUSTED_DOCUMENTS_REQUIRE_ID).toBe(true);
+  });
+
+  it('refuses to execute trusted documents only where no file of them is named', async () => {
+    const refused = read('documents: { requireId: true, trustedOnly: true }', { args: ['--supergraph', 's.graphql', '--auth', 'off'] });
+    await expect(refused).rejects.toThrow(/documents\.trustedOnly.* needs documents\.trustedFile\b/);
+    await expect(refused).rejects.not.toThrow('documents.requireId');
   });
 
   it('divides the requests per second of subgraphs among workers', async () => {

@@ -51,7 +51,7 @@ import { WebSocketTransport } from './transports/websocket/websocket-transport.t
 import type { CallbackRegistry } from './upstream/subscriptions/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
-import { watchTrustedDocuments } from './watch-documents.ts';
+import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
 
 /** What all graphs of a process share. */
 export interface SharedParts {
@@ -115,7 +115,7 @@ export async function startGraph(
   ];
   const transports = createTransports(
     { place, config },
-    { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log },
+    { ...shared, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log },
   );
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
@@ -244,9 +244,10 @@ interface TransportParts extends SharedParts, Observers {
   readonly verifier: TokenVerifier | undefined;
   readonly apiKeys: ApiKeyExchange | undefined;
   readonly endpoints: readonly Endpoint[];
+  readonly readTrusted: TrustedDocumentsWatch['read'];
 }
 
-function createTransports({ place, config }: GraphConfig, { buffers, metrics: registry, edge, ...parts }: TransportParts) {
+function createTransports({ place, config }: GraphConfig, { buffers, metrics: registry, edge, readTrusted, ...parts }: TransportParts) {
   const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
   const { forwardMutationHeaders } = config;
   const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
@@ -264,6 +265,7 @@ function createTransports({ place, config }: GraphConfig, { buffers, metrics: re
     forwardHeaders,
     isForwarded,
   };
+  const changing = [...forwardHeaders, ...findSourceHeaders(config.TOKEN_SOURCES)];
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
   const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
@@ -283,11 +285,7 @@ function createTransports({ place, config }: GraphConfig, { buffers, metrics: re
     maxBodyBytes: config.MAX_BODY_BYTES,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
-    cacheVary: toCacheVary({
-      changing: [...forwardHeaders, ...findSourceHeaders(config.TOKEN_SOURCES)],
-      hasPatterns: isForwarded !== undefined,
-      isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined,
-    }),
+    readCacheVary: () => toCacheVary({ changing, hasPatterns: isForwarded !== undefined, isBy: readTrusted()?.isBy }),
     responses,
     reserved,
     metrics: requests,

@@ -190,6 +190,5 @@ async function runCommand(): Promise<number> {
   const printFault = (line: string) => process.stderr.write(`${line}\n`);
   if (command === 'check') return check({ readConfig: () => readConfig(), print, printFault });
   const { init } = await import('./commands/init.ts');
-  const file = flags['TRESTLE_CONFIG'] ?? 'trestle.yaml';
-  return init({ file, tree: createSettingTree(), schema: toPackageUrl('trestle.schema.json'), print, printFault });
+  return init({ file: flags['TRESTLE_CONFIG'], tree: createSettingTree(), schema: toPackageUrl('trestle.schema.json'), print, printFault });
 }

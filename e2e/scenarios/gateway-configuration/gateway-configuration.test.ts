@@ -245,4 +245,14 @@ describe('trestle-gateway init', () => {
     expect(await readFile(join(cwd, 'trestle.yaml'), 'utf8')).toBe('# mine\n');
     expect((await readdir(cwd)).sort()).toEqual(['supergraph.graphql', 'trestle.schema.json', 'trestle.yaml']);
   });
+
+  it('writes nothing beside a configuration of another default name, or into a folder that does not exist', async () => {
+    const cwd = await mkdtemp(join(folder, 'init-'));
+    await writeFile(join(cwd, 'trestle.json'), '{}');
+    expect(await run(['init'], { cwd })).toMatchObject({ code: 1, stderr: expect.stringContaining('trestle.json exists') });
+    const other = await run(['init', '--config', 'none/x.yaml'], { cwd });
+    expect(other).toMatchObject({ code: 1, stderr: 'none/x.yaml: the folder none does not exist.\n' });
+    expect(await readdir(cwd)).toEqual(['trestle.json']);
+    expect(await run(['init', '--config', 'x.yaml'], { cwd })).toMatchObject({ code: 0 });
+  });
 });

@@ -1,6 +1,7 @@
 /** Names what a result depends on, and whose results a mutation makes outdated. No I/O. */
 import { createHash } from 'node:crypto';
 import type { RequestContext } from '../request/context.ts';
+import { findCredential } from '../request/identity.ts';
 import type { OperationRequest } from '../request/operation.ts';
 
 /** What a result depends on. */
@@ -31,17 +32,12 @@ export function withoutName(head: string, name: string | undefined): string {
     : `${head.slice(QUERY.length + name.length, at)}${head.slice(at + member.length)}`;
 }
 
-/** Returns the headers without the credential. */
-export function withoutCredential(identity: readonly string[]): readonly string[] {
-  return identity.filter((_, i) => identity[i - (i % 2)] !== 'authorization');
-}
-
 /**
- * Returns whether the headers have what identifies a client: a credential or cookies. Others, such as `Accept-Language`, are those of many clients,
+ * Returns whether the headers have what identifies a client: a credential that it has sent, or cookies. Others, such as `Accept-Language`, are those of many clients,
  * which must not get private results of each other.
  */
 export function hasCredential(identity: readonly string[]): boolean {
-  return identity.some((name, i) => i % 2 === 0 && (name === 'authorization' || name === 'cookie'));
+  return findCredential(identity) !== undefined || identity.some((name, i) => i % 2 === 0 && name === 'cookie');
 }
 
 /** The parts of a context that distinguish callers. */

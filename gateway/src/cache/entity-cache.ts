@@ -5,7 +5,8 @@
 import type { BodyParts, SendFetch } from '../execute/execute.ts';
 import type { FetchStep } from '../program/program.ts';
 import type { RequestContext } from '../request/context.ts';
-import { digest, hasCredential, toClientTags, withoutCredential, withoutName } from './cache-key.ts';
+import { withoutCredential } from '../request/identity.ts';
+import { digest, hasCredential, toClientTags, withoutName } from './cache-key.ts';
 import { CachedFetch } from './cached-fetch.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { ALL_TAG, type ReceivedTags, toTypeTag } from './received-tags.ts';

@@ -5,7 +5,8 @@
 import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
 import type { CacheReport } from '../request/cache-report.ts';
 import type { OperationRequest } from '../request/operation.ts';
-import { type CallerSource, hasCredential, toCacheKey, toClientTags, withoutCredential } from './cache-key.ts';
+import { withoutCredential } from '../request/identity.ts';
+import { type CallerSource, hasCredential, toCacheKey, toClientTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
 import { PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';

@@ -60,8 +60,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
 
 function findDocumentFaults(values: SettingValues, { isProcess, addFault }: Pick<Surroundings, 'isProcess' | 'addFault'>): void {
   const { HIVE_DOCUMENTS_ENDPOINT: endpoints, HIVE_DOCUMENTS_KEY: key } = values;
-  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && endpoints.length === 0 && !isProcess)
-    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile or documents.hive', 'TRUSTED_DOCUMENTS_FILE');
+  if (!values.TRUSTED_DOCUMENTS_FILE && endpoints.length === 0 && !isProcess)
+    for (const name of ['TRUSTED_DOCUMENTS_ONLY', 'TRUSTED_DOCUMENTS_LOG_UNKNOWN'] as const)
+      if (values[name]) addFault(name, 'needs documents.trustedFile or documents.hive', 'TRUSTED_DOCUMENTS_FILE');
   if (values.TRUSTED_DOCUMENTS_REQUIRE_ID && !values.TRUSTED_DOCUMENTS_ONLY)
     addFault('TRUSTED_DOCUMENTS_REQUIRE_ID', 'needs documents.trustedOnly', 'TRUSTED_DOCUMENTS_ONLY');
   if (isProcess) return;

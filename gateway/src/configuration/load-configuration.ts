@@ -10,7 +10,8 @@ import { createSettingTree } from './entries/setting-tree.ts';
 import type { Environment } from './file/substitute.ts';
 
 /** The names of a file in the working directory that is read without being named. */
-const DEFAULT_FILES = ['trestle.yaml', 'trestle.yml', 'trestle.json'];
+/** The names of the configuration file, without `--config`. */
+export const DEFAULT_FILES = ['trestle.yaml', 'trestle.yml', 'trestle.json'] as const;
 /** More faults are counted only. */
 const MAX_FAULTS = 50;
 

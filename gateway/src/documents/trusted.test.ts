@@ -12,6 +12,12 @@ describe('readTrustedDocuments', () => {
     expect(read({ version: null }).find('a', { name: 'app', version: undefined })).toBe('{a}');
   });
 
+  it('says whether the name or the version of a client decides, which caches must know', () => {
+    expect(readTrustedDocuments('{"a":"{a}"}').isBy).toEqual({ name: false, version: false });
+    expect(read({ name: 'web' }).isBy).toEqual({ name: true, version: false });
+    expect(read({ name: 'web', version: '1' }).isBy).toEqual({ name: true, version: true });
+  });
+
   it.each([
     [{ name: 'web', version: 1.2 }, 'the version of a client must be a string'],
     [{ name: 42 }, 'the name of a client must be a string'],

@@ -9,6 +9,8 @@ export interface TrustedDocuments {
   has(query: string, client: ClientApplication): boolean;
   /** Returns the documents that the client may execute, each by its id. Of several with one id {@link find} returns the first. */
   list(client: ClientApplication): ReadonlyMap<string, string>;
+  /** What of a client decides which documents it may execute. */
+  readonly isBy: { readonly name: boolean; readonly version: boolean };
   /** All documents, each text once. */
   readonly texts: ReadonlySet<string>;
   /** The manifest. */
@@ -37,6 +39,7 @@ export function readTrustedDocuments(text: string): TrustedDocuments {
           .toReversed()
           .flatMap(({ documents }) => [...documents]),
       ),
+    isBy: { name: clients.some(({ name }) => name !== undefined), version: clients.some(({ version }) => version !== undefined) },
     source: text,
     texts: new Set(clients.flatMap(({ texts }) => [...texts])),
   };

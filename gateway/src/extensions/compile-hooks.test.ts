@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { fail } from '@trestle/schema/errors';
 import type { Log } from '@trestle/log';
 import { NOT_MEASURED } from '../request/context.ts';
+import { ExtendedRequest } from '../request/extended-request.ts';
 import { HookUnavailable, NO_HOOKS, compileHooks } from './compile-hooks.ts';
+import { toRequestEvent } from './events.ts';
 import type { Extension, OperationEvent } from './extension.ts';
 
 interface Failure {
@@ -20,6 +22,10 @@ function compile(extensions: readonly Extension[], timeoutMs = 1000) {
 }
 
 const EVENT = {} as OperationEvent;
+const REQUEST = new ExtendedRequest({
+  ...{ id: 'r', transport: 'http', method: 'POST', url: '/graphql', headers: {}, client: undefined },
+  setResponseHeader: () => undefined,
+});
 
 /** Returns what `onOperation` calls back with. */
 const run = (extensions: readonly Extension[], timeoutMs?: number) => {
@@ -77,6 +83,37 @@ describe('compileHooks', () => {
     const next = { name: 'b', onOperation: () => void (isCalled = true) };
     expect(await run([refusing, next])).toEqual({ code: 'FORBIDDEN', failures: [] });
     expect(isCalled).toBe(false);
+  });
+
+  const refused = (hook: NonNullable<Extension['onRequest']>) =>
+    new Promise((resolve) => {
+      const { hooks, failures } = compile([{ name: 'a', onRequest: hook }]);
+      hooks.onRequest?.(toRequestEvent(REQUEST), (fault) => {
+        resolve([fault?.code, failures.length]);
+      });
+    });
+  const tryTo = (act: () => void) => {
+    try {
+      act();
+    } catch {
+      // What hooks do that log errors.
+    }
+  };
+
+  it('refuses when a hook catches what refuse has thrown', async () => {
+    const direct: Extension['onRequest'] = ({ refuse }) => {
+      tryTo(() => refuse('FORBIDDEN', 'No.'));
+    };
+    expect(await refused(direct)).toEqual(['FORBIDDEN', 0]);
+    const later: Extension['onRequest'] = async (event) => {
+      await Promise.resolve();
+      void direct(event);
+    };
+    expect(await refused(later)).toEqual(['FORBIDDEN', 0]);
+    const unknown: Extension['onRequest'] = ({ refuse }) => {
+      tryTo(() => refuse('TEAPOT', 'No.'));
+    };
+    expect(await refused(unknown)).toEqual(['INTERNAL_ERROR', 1]);
   });
 
   const failing: readonly [string, () => unknown, string][] = [

@@ -3,6 +3,7 @@ import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Log } from '@trestle/log';
 import type { Measure } from '../request/context.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
+import { RefusableEvent } from './events.ts';
 import type { Extension } from './extension.ts';
 
 /** A hook that refuses by throwing or rejecting. */
@@ -92,11 +93,20 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
   const runFrom = (first: number, event: Event, done: (fault: Fault | undefined) => void): void => {
     for (let i = first; i < hooks.length; i++) {
       const hook = hooks[i] as OwnHook<Event>;
+      const refuse = (error: unknown) => {
+        done(toRefusal(error, { extension: hook.extension, event }, options));
+      };
       let returned: unknown;
       try {
         returned = hook.call(event);
       } catch (error) {
-        done(toRefusal(error, { extension: hook.extension, event }, options));
+        refuse(RefusableEvent.refusalOf(event) ?? error);
+        return;
+      }
+      const caught = RefusableEvent.refusalOf(event);
+      if (caught) {
+        if (isThenable(returned)) returned.then(undefined, () => undefined);
+        refuse(caught);
         return;
       }
       if (!isThenable(returned)) continue;
@@ -106,12 +116,14 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
       within(returned, options.timeoutMs).then(
         () => {
           resume(() => {
-            runFrom(i + 1, event, done);
+            const caughtLater = RefusableEvent.refusalOf(event);
+            if (caughtLater) refuse(caughtLater);
+            else runFrom(i + 1, event, done);
           });
         },
         (error: unknown) => {
           resume(() => {
-            done(toRefusal(error, { extension: hook.extension, event }, options));
+            refuse(RefusableEvent.refusalOf(event) ?? error);
           });
         },
       );

@@ -12,10 +12,28 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 /** The most headers that extensions add to one request, or to one fetch. */
 const MAX_HEADERS = 50;
 
-/** Throws the fault of a refusal; a TypeError for a code that does not exist. */
-function refuse(code: string, message: string): never {
-  if (!isErrorCode(code)) throw new TypeError(`Unknown error code "${code}". Use a code of the error table (docs/rest.md).`);
-  throw fail(code satisfies ErrorCode, message.slice(0, MAX_MESSAGE_CHARACTERS));
+/** Returns the fault of a refusal; a TypeError for a code that does not exist. */
+function toRefusal(code: string, message: string): Error {
+  return isErrorCode(code)
+    ? fail(code satisfies ErrorCode, message.slice(0, MAX_MESSAGE_CHARACTERS))
+    : new TypeError(`Unknown error code "${code}". Use a code of the error table (docs/rest.md).`);
+}
+
+/** An event whose hooks may refuse. It keeps what `refuse` has thrown: a hook that catches it has refused nevertheless. */
+export class RefusableEvent {
+  #refusal: Error | undefined = undefined;
+
+  get refuse(): (code: string, message: string) => never {
+    return (code, message) => {
+      this.#refusal ??= toRefusal(code, message);
+      throw this.#refusal;
+    };
+  }
+
+  /** Returns what the first call of `refuse` has thrown; undefined before it, and for other events. */
+  static refusalOf(event: unknown): Error | undefined {
+    return event instanceof RefusableEvent ? event.#refusal : undefined;
+  }
 }
 
 /** Extensions may not set `Cache-Control`: the gateway decides it by what it knows of the result. */
@@ -27,15 +45,12 @@ function maySetResponseHeader(name: string): boolean {
  * The events are objects of classes, so that V8 gives each class one shape. They create a function only when a hook reads it, because most hooks read few.
  * Every request with extensions creates several events.
  */
-export class ArrivedEvent implements RequestEvent {
+export class ArrivedEvent extends RefusableEvent implements RequestEvent {
   readonly request: ExtendedRequest;
 
   constructor(request: ExtendedRequest) {
+    super();
     this.request = request;
-  }
-
-  get refuse(): typeof refuse {
-    return refuse;
   }
 
   get setResponseHeader(): SetHeader {
@@ -127,7 +142,7 @@ export interface ExtendedFetch {
   readonly context: { readonly extended?: ExtendedRequest | undefined };
 }
 
-class SentEvent implements SubgraphRequestEvent {
+class SentEvent extends RefusableEvent implements SubgraphRequestEvent {
   readonly request: ExtendedRequest | undefined;
   readonly subgraph: string;
   readonly url: string;
@@ -136,16 +151,13 @@ class SentEvent implements SubgraphRequestEvent {
   readonly #added: string[];
 
   constructor({ service, isMutation, body, context }: ExtendedFetch, url: URL, added: string[]) {
+    super();
     this.request = context.extended;
     this.subgraph = service;
     this.url = url.href;
     this.isMutation = isMutation;
     this.body = body;
     this.#added = added;
-  }
-
-  get refuse(): typeof refuse {
-    return refuse;
   }
 
   get setHeader(): SetHeader {

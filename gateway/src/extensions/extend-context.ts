@@ -2,6 +2,7 @@
 import type { Fault } from '@trestle/schema/errors';
 import { replaceFields } from '../headers/header-rules.ts';
 import type { RequestContext } from '../request/context.ts';
+import { keepCredential } from '../request/identity.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { Hooks } from './compile-hooks.ts';
 import { SET_LABELS } from '../supergraph/override-labels.ts';
@@ -35,10 +36,12 @@ export function extendContext(
   });
 }
 
-/** They may change results, so they are part of the identity. */
+/** They may change results, so they are part of the identity. A client whose credential is replaced stays distinct from others with the same one. */
 function withHeaders(context: RequestContext, added: readonly string[]): RequestContext {
   if (added.length === 0) return context;
-  return { ...context, headers: replaceFields(context.headers, added), identity: replaceFields(context.identity, added) };
+  const replaced = replaceFields(context.identity, added);
+  const identity = added.some((name, i) => i % 2 === 0 && name === 'authorization') ? keepCredential(replaced, context.identity) : replaced;
+  return { ...context, headers: replaceFields(context.headers, added), identity };
 }
 
 /** They choose the subgraphs of a result, so they are part of the identity. */

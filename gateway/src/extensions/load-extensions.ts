@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Log } from '@trestle/log';
 import { Counter, type Registry } from 'prom-client';
+import { suggest } from '../configuration/values/suggest.ts';
 import type { Measure } from '../request/context.ts';
 import { type Hooks, NO_HOOKS, compileHooks } from './compile-hooks.ts';
 import type { CoprocessorSettings } from './coprocessor-settings.ts';
@@ -63,10 +64,23 @@ function checkExtension(value: unknown): Extension {
   if (typeof value !== 'object' || value === null) throw new Error('must have extensions as its default export');
   const { name } = value as { name?: unknown };
   if (typeof name !== 'string' || !NAME.test(name)) throw new Error('each extension must have a name of 1 to 64 letters, digits, - and _');
-  for (const [key, hook] of Object.entries(value)) {
-    if (!/^on[A-Z]/.test(key)) continue;
-    if (!HOOKS.has(key)) throw new Error(`${name}.${key} is no hook; there are ${[...HOOKS].join(', ')}`);
-    if (typeof hook !== 'function' && hook !== undefined) throw new Error(`${name}.${key} must be a function`);
+  const extension = value as Extension & Record<string, unknown>;
+  for (const key of listKeys(value)) {
+    if (HOOKS.has(key)) {
+      const hook = extension[key];
+      if (typeof hook !== 'function' && hook !== undefined) throw new Error(`${name}.${key} must be a function`);
+      continue;
+    }
+    const similar = suggest(key, HOOKS);
+    if (/^on[A-Z]/.test(key) || (/^on/i.test(key) && similar !== ''))
+      throw new Error(`${name}.${key} is no hook; there are ${[...HOOKS].join(', ')}${similar}`);
   }
-  return value as Extension;
+  if (![...HOOKS].some((hook) => extension[hook] !== undefined)) throw new Error(`${name} has no hook; there are ${[...HOOKS].join(', ')}`);
+  return extension;
+}
+
+/** Returns the keys of an object and of its classes. */
+function listKeys(value: object | null): string[] {
+  if (value === null || value === Object.prototype) return [];
+  return [...Object.getOwnPropertyNames(value), ...listKeys(Object.getPrototypeOf(value) as object | null)];
 }

@@ -133,3 +133,28 @@ describe('WrittenEvent', () => {
     expect(result.released()).toBe(0);
   });
 });
+
+describe('setResponseHeader', () => {
+  it('throws for more than 50 headers, or 8192 characters of all values, of one request', () => {
+    const sent: string[] = [];
+    const createEvent = () =>
+      new WrittenEvent(
+        new ExtendedRequest({
+          ...{ id: 'r1', transport: 'http', method: 'POST', url: '/graphql', headers: {}, client: undefined },
+          setResponseHeader: (name) => sent.push(name),
+        }),
+        createResult(),
+      );
+    const event = createEvent();
+    for (let i = 0; i < 100; i++) event.setResponseHeader(`X-${String(i % 50)}`, 'a');
+    expect(() => {
+      event.setResponseHeader('x-other', 'a');
+    }).toThrow('at most 50 headers');
+    const long = createEvent();
+    for (const name of ['x-a', 'x-a', 'x-b']) long.setResponseHeader(name, 'a'.repeat(4096));
+    expect(() => {
+      long.setResponseHeader('x-c', 'a');
+    }).toThrow('8192 characters');
+    expect(sent).toHaveLength(103);
+  });
+});

@@ -1,6 +1,7 @@
 /** Rules for headers that go to subgraphs and come back, compiled for one subgraph. No I/O. */
 import { mayRemove } from './header-names.ts';
 import { type HeaderPattern, isLike, isMatched } from './header-patterns.ts';
+import { findCredential } from '../request/identity.ts';
 import { readClaims, toClaimValue } from './header-values.ts';
 
 /** One rule. Names are in lower case. */
@@ -46,6 +47,9 @@ export interface ReturnedHeader {
 /** Headers, names and values in turn. */
 type Fields = readonly string[];
 
+/** Applies rules to the headers of a fetch. */
+export type RewriteHeaders = (fields: Fields, identity: Fields) => Fields;
+
 /** Returns whether any rule needs the claims of tokens. */
 export function hasClaims({ request }: HeaderRules): boolean {
   return listRules(request).some(({ kind }) => kind === 'claim');
@@ -76,26 +80,28 @@ function listRules({ all, bySubgraph }: RulesBySubgraph): HeaderRule[] {
 }
 
 /**
- * Returns what makes the headers of a fetch to a subgraph; undefined when no rule exists. `kept` are the headers that every subgraph gets without a
+ * Returns what makes the headers of a fetch to a subgraph of those that it would have without rules, for an identity, whose credential has the claims;
+ * undefined when no rule exists. `kept` are the headers that every subgraph gets without a
  * rule: others that rules of any subgraph pass on are taken out first.
  */
-export function compileRequestRules(
-  rules: HeaderRules,
-  subgraph: string,
-  kept: readonly string[],
-): ((fields: Fields) => Fields) | undefined {
+export function compileRequestRules(rules: HeaderRules, subgraph: string, kept: readonly string[]): RewriteHeaders | undefined {
   const own = toOwn(rules.request, subgraph);
   const hidden = new Set(findPropagated(rules).filter((name) => !kept.includes(name)));
   const isCollected = createMatcher(rules);
   if (own.length === 0 && hidden.size === 0 && !isCollected) return undefined;
-  return (fields) => {
+  return (fields, identity) => {
     let sent = remove(fields, (name) => hidden.has(name) || (isCollected?.(name) === true && !kept.includes(name)));
-    for (const rule of own) sent = apply(rule, sent, fields);
+    for (const rule of own) sent = apply(rule, sent, { fields, identity });
     return sent;
   };
 }
 
-function apply(rule: HeaderRule, sent: string[], received: Fields): string[] {
+interface Received {
+  readonly fields: Fields;
+  readonly identity: Fields;
+}
+
+function apply(rule: HeaderRule, sent: string[], { fields: received, identity }: Received): string[] {
   if (rule.kind === 'remove') return remove(sent, (name) => name === rule.name);
   if (rule.kind === 'remove like') return remove(sent, (name) => isLike(name, rule.pattern) && mayRemove(name));
   if (rule.kind === 'propagate like') {
@@ -104,7 +110,7 @@ function apply(rule: HeaderRule, sent: string[], received: Fields): string[] {
   }
   if (rule.kind === 'insert') return replace(sent, rule.name, rule.value);
   if (rule.kind === 'claim') {
-    const value = toClaimValue(readClaims(valueOf(received, 'authorization')), rule.claim) ?? rule.fallback;
+    const value = toClaimValue(readClaims(findCredential(identity)), rule.claim) ?? rule.fallback;
     // Without the claim no subgraph may get what the client has sent under this name.
     return value === undefined ? remove(sent, (name) => name === rule.name) : replace(sent, rule.name, value);
   }

@@ -13,6 +13,10 @@ export interface ExtendedRequestSource {
   readonly setResponseHeader: (name: string, value: string) => void;
 }
 
+/** HTTP clients and proxies refuse responses with larger headers. */
+const MAX_HEADERS = 50;
+const MAX_HEADER_CHARACTERS = 8192;
+
 /** An HTTP request, or an operation over a WebSocket. */
 export class ExtendedRequest implements ExtendedRequestSource {
   readonly id: string;
@@ -21,7 +25,9 @@ export class ExtendedRequest implements ExtendedRequestSource {
   readonly url: string;
   readonly headers: ExtendedRequestSource['headers'];
   readonly client: string | undefined;
-  readonly setResponseHeader: ExtendedRequestSource['setResponseHeader'];
+  readonly #setResponseHeader: ExtendedRequestSource['setResponseHeader'];
+  /** The lengths of the values of the headers that extensions have set. */
+  #headerLengths: Map<string, number> | undefined = undefined;
   /** Undefined until the caller is known. */
   caller: Caller | null | undefined = undefined;
   #state: Map<unknown, unknown> | undefined = undefined;
@@ -33,7 +39,17 @@ export class ExtendedRequest implements ExtendedRequestSource {
     this.url = url;
     this.headers = headers;
     this.client = client;
-    this.setResponseHeader = setResponseHeader;
+    this.#setResponseHeader = setResponseHeader;
+  }
+
+  /** Sets a header of the response, by its name in lower case. Throws a TypeError for more than 50 headers or 8,192 characters of all values. */
+  setResponseHeader(name: string, value: string): void {
+    const lengths = (this.#headerLengths ??= new Map<string, number>()).set(name, value.length);
+    let total = 0;
+    for (const length of lengths.values()) total += length;
+    if (lengths.size > MAX_HEADERS || total > MAX_HEADER_CHARACTERS)
+      throw new TypeError('Extensions may set at most 50 headers of a response, with 8192 characters of values');
+    this.#setResponseHeader(name, value);
   }
 
   /** What extensions keep until the end of the request. */

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
 import { OperationExpired } from '@trestle/service/process/cancellation';
-import { type ReturnedHeader, replaceFields } from '../headers/header-rules.ts';
+import { type ReturnedHeader, type RewriteHeaders, replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { Measure, RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
@@ -42,7 +42,7 @@ export interface UpstreamRequest {
   readonly take?: ((bytes: Buffer, start: number, end: number) => SubgraphResult | undefined) | undefined;
 }
 
-export type UpstreamContext = Partial<Pick<RequestContext, 'client'>> &
+export type UpstreamContext = Partial<Pick<RequestContext, 'client' | 'identity'>> &
   Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog' | 'upload'>;
 
 /** A subgraph and the state of the connections to it. */
@@ -55,7 +55,7 @@ export interface UpstreamTarget {
   /** Header fields of every fetch, beside those of its context: names and values in turn. */
   readonly headers: readonly string[];
   /** Applies the rules for headers of requests; undefined without rules. */
-  readonly rewrite: ((headers: readonly string[]) => readonly string[]) | undefined;
+  readonly rewrite: RewriteHeaders | undefined;
   /** The response headers that rules return to the client. */
   readonly returned: readonly ReturnedHeader[];
   readonly maxResponseBytes: number;
@@ -130,7 +130,7 @@ class FetchAttempt implements ResponseHandler {
     if (isMutation) this.#target.onMutation();
     const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
     const all = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
-    const ruled = rewrite ? rewrite(all) : all;
+    const ruled = rewrite ? rewrite(all, context.identity ?? []) : all;
     const headers = last ? replaceFields(ruled, last) : ruled;
     if (files && upload) {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);

@@ -31,8 +31,8 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;
   readonly hooks: Pick<Hooks, 'areUsed' | 'onRequest' | 'onContext'>;
-  /** `Vary` of responses that caches may keep. */
-  readonly cacheVary: string;
+  /** Returns `Vary` of responses that caches may keep. It changes with the trusted documents. */
+  readonly readCacheVary: () => string;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
   /** What is served besides GraphQL requests. */

@@ -104,13 +104,15 @@ describe('chooseCacheControl', () => {
 describe('toCacheVary', () => {
   it('names every header that selects a result', () => {
     const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
-    expect(toCacheVary({ changing: [], hasPatterns: false, isByClient: false })).toBe(own);
+    expect(toCacheVary({ changing: [], hasPatterns: false })).toBe(own);
     const names = ['apollographql-client', 'x-graphql-client', 'graphql-client'];
-    const all = [own, 'x-tenant', ...names.map((name) => `${name}-name`), ...names.map((name) => `${name}-version`)].join(', ');
-    expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: false, isByClient: true })).toBe(all);
+    const byName = [own, 'x-tenant', ...names.map((name) => `${name}-name`)].join(', ');
+    const vary = (isBy: { name: boolean; version: boolean }) => toCacheVary({ changing: ['x-tenant'], hasPatterns: false, isBy });
+    expect(vary({ name: true, version: false })).toBe(byName);
+    expect(vary({ name: true, version: true })).toBe([byName, ...names.map((name) => `${name}-version`)].join(', '));
   });
 
   it('is * where rules pass on headers by patterns, whose names are not known', () => {
-    expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: true, isByClient: true })).toBe('*');
+    expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: true })).toBe('*');
   });
 });

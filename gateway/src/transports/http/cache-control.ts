@@ -38,23 +38,22 @@ function restrict(policy: CachePolicy | undefined, restriction: CachePolicy | un
 /** These request headers change the result, and are not in `Vary`. */
 const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
 
-/** The headers by which applications name themselves. */
-const CLIENT_HEADERS = [...CLIENT_NAME_HEADERS, ...CLIENT_VERSION_HEADERS];
-
 interface VaryOptions {
   /** Names of headers that go to subgraphs, or have a token. */
   readonly changing: readonly string[];
   /** Whether headers go to subgraphs whose names are not known before. */
   readonly hasPatterns: boolean;
-  /** Whether the application that a request names decides which document it means (trusted documents). */
-  readonly isByClient: boolean;
+  /** What of the application that a request names decides which document it means (trusted documents). Default: nothing. */
+  readonly isBy?: { readonly name: boolean; readonly version: boolean } | undefined;
 }
 
 /**
  * Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. It is `*`,
  * with which caches ask for each request again (RFC 9110 §12.5.5), where not all names are known.
  */
-export function toCacheVary({ changing, hasPatterns, isByClient }: VaryOptions): string {
+export function toCacheVary({ changing, hasPatterns, isBy }: VaryOptions): string {
   if (hasPatterns) return '*';
-  return [VARY, ...new Set(changing), ...(isByClient ? CLIENT_HEADERS : [])].join(', ');
+  return [VARY, ...new Set(changing), ...(isBy?.name ? CLIENT_NAME_HEADERS : []), ...(isBy?.version ? CLIENT_VERSION_HEADERS : [])].join(
+    ', ',
+  );
 }

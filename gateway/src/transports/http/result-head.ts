@@ -20,7 +20,7 @@ export function toHead(
   for (const name in reported) head[name] = reported[name] as string | string[];
   const cacheControl = chooseCacheControl(request, context, result);
   head['cache-control'] = cacheControl;
-  if (cacheControl !== NO_STORE_TEXT) head['vary'] = options.cacheVary;
+  if (cacheControl !== NO_STORE_TEXT) head['vary'] = options.readCacheVary();
   if (result.cached) Object.assign(head, toCacheHeaders(result.cached));
   if (result.fetched) head['cache-status'] = [head['cache-status'] ?? [], toFetchStatus(result.fetched)].flat().join(', ');
   if (challenge !== undefined) head['www-authenticate'] = challenge;

@@ -1,11 +1,13 @@
 /** Subscriptions of subgraphs: by which protocol, at which address, and with which headers. */
 import type { ReadTls } from '@trestle/http-client/upstream-client';
+import type { RewriteHeaders } from '../../headers/header-rules.ts';
+import { toHeaders } from '../../request/identity.ts';
 import type { AddressHealth } from '../clients/address-health.ts';
 import type { CallbackRegistry } from './callbacks/callback-registry.ts';
 import { createSubgraphCallbacks } from './callbacks/subgraph-callbacks.ts';
 import { createSubgraphSockets } from './subgraph-sockets.ts';
 import { createSubgraphStreams } from './subgraph-streams.ts';
-import type { SubscribeRequest, SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscription-upstream.ts';
+import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscription-upstream.ts';
 
 /** Returns the subscriptions by each protocol. Settings with `callback` are valid only where callbacks are received. */
 export function createSubscriptionPools(pingIntervalMs: number, callbacks: CallbackRegistry | undefined) {
@@ -50,13 +52,13 @@ export function watchEvents(subscriptions: SubscriptionUpstream, noteChange: () 
   };
 }
 
-type RewriteIdentity = (identity: SubscribeRequest['identity']) => SubscribeRequest['identity'];
-
-/** The rules for headers also apply to the payload that identifies the caller on a WebSocket of a subgraph. */
-export function withRules(subscriptions: SubscriptionUpstream, rewrite: RewriteIdentity | undefined): SubscriptionUpstream {
-  if (!rewrite) return subscriptions;
+/** The rules for headers also apply to the payload that identifies the caller on a WebSocket of a subgraph, which gets headers only. */
+export function withRules(subscriptions: SubscriptionUpstream, rewrite: RewriteHeaders | undefined): SubscriptionUpstream {
   return {
     ...subscriptions,
-    subscribe: (request, receiver) => subscriptions.subscribe({ ...request, identity: rewrite(request.identity) }, receiver),
+    subscribe: (request, receiver) => {
+      const headers = toHeaders(request.identity);
+      return subscriptions.subscribe({ ...request, identity: rewrite ? rewrite(headers, request.identity) : headers }, receiver);
+    },
   };
 }
