@@ -167,6 +167,16 @@ describe('npm start, when it is ready,', () => {
     }
   });
 
+  it('gives the administrator a demo API key that may change roles (contract §3)', async () => {
+    const { accounts } = readDemoCredentials(dataDirectory) as Credentials;
+    const keyOf = (role: string) => accounts.find((account) => account.role === role)?.apiKey ?? '';
+    const userId = accounts.find(({ role }) => role === 'USER')?.userId ?? '';
+    const change = (apiKey: string, role: string) =>
+      request(`${rest()}/v1/users/${userId}`, { method: 'PATCH', body: { role }, headers: { 'x-api-key': apiKey } });
+    expect((await change(keyOf('MODERATOR'), 'moderator')).status).toBe(403);
+    for (const role of ['moderator', 'user']) expect((await change(keyOf('ADMIN'), role)).status).toBe(200);
+  });
+
   it('restarts a killed process, and prints it', async () => {
     const victim = childOf('subgraphs/orders');
     process.kill(victim, 'SIGKILL');

@@ -95,9 +95,6 @@ async function insert(client: pg.Client, { table, rows }: { table: string; rows:
   ]);
 }
 
-/** What a key may do that its owner creates without naming scopes. */
-const KEY_SCOPES = SCOPES.filter((scope) => scope !== 'account:manage');
-
 interface CredentialOptions extends Pick<LoadOptions, 'credentials' | 'apiKeySecret'> {
   readonly isNew: boolean;
 }
@@ -109,10 +106,11 @@ async function setCredentials(client: pg.Client, { credentials, apiKeySecret, is
     const [keyHash, lastFour] = [hashApiKey(apiKeySecret, apiKey), lastFourOf(apiKey)];
     if (isNew) {
       await client.query('UPDATE "users" SET "passwordHash" = $2 WHERE "id" = $1', [id, await hash(password, ARGON2)]);
+      // With all scopes: contract §3 lets administrators do everything, with the key that `npm start` prints too.
       await client.query(
         `INSERT INTO "api_keys" ("id", "userId", "name", "hash", "lastFour", "scopes", "createdAt", "updatedAt")
          VALUES ($1, $2, 'Demo key', $3, $4, $5, $6, $6)`,
-        [keyId, id, keyHash, lastFour, KEY_SCOPES, createdAt],
+        [keyId, id, keyHash, lastFour, SCOPES, createdAt],
       );
     } else {
       await client.query(
