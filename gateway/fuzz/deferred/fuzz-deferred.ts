@@ -12,7 +12,7 @@ import { chooseAliases } from '../aliases.ts';
 import { type FuzzAnswer, type FuzzEngine, startTrestle } from '../engines.ts';
 import { createSend } from '../executors/send.ts';
 import type { FuzzOperation } from '../operations.ts';
-import { type Random, createRandom } from '../random.ts';
+import { type Random, createRandom, hash } from '../random.ts';
 import { createWorldSubgraphs } from '../reference/data.ts';
 import { pathsOf } from '../reference/differential.ts';
 import { generateConditionalOperation } from '../reference/operation.ts';
@@ -52,7 +52,9 @@ export async function fuzzDeferred({ seed, operations, perWorld, maxFailures }: 
       const generated = generateConditionalOperation(sides.schema, random);
       // Root fields of a mutation cannot be deferred.
       if (!generated || generated.query.startsWith('mutation')) continue;
-      const chosen = random.chance(0.5) ? chooseAliases(generated, sides.schema, random) : generated;
+      // Drawn apart, so that the other choices of a seed do not depend on it.
+      const drawn = hash(generated.query);
+      const chosen = drawn < 0.5 ? chooseAliases(generated, sides.schema, createRandom(Math.floor(drawn * 1e9))) : generated;
       const operation = addDefer(chosen, random);
       counts.operations++;
       const verdict = await compare(sides, operation);

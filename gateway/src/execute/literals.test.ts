@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { stripIgnoredCharacters } from 'graphql';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
 import { composeSupergraph, createRunner, prepare, respond } from './bytes/test-execution.ts';
@@ -16,7 +17,7 @@ async function sentOf(query: string, onObjects: boolean): Promise<string> {
   const { run } = createRunner(onObjects ? OBJECT_EXECUTOR : undefined);
   await run(prepare(query, SDL), (fetch, done) => {
     const { query: document } = JSON.parse(fetch.body) as { query: string };
-    sent.push(document.replaceAll(/\s+/g, ' '));
+    sent.push(stripIgnoredCharacters(document));
     respond(fetch, done, () =>
       document.includes('_entities')
         ? '{"data":{"_entities":[{"g":1}]}}'
@@ -41,15 +42,14 @@ describe.each([
     ['{ f(xs: [1.50, RED, [2.0], "RED", 7]) }', 'xs:[1.50 RED[2.0]"RED" 7]'],
     [
       '{ f(x: { a: 1.0, b: [RED, -0.0], c: null, d: { e: 12345678901234567890 } }) }',
-      'x:{a:1.0 b:[RED-0.0]c:null d:{e:12345678901234567890}}',
+      'x:{a:1.0 b:[RED -0.0]c:null d:{e:12345678901234567890}}',
     ],
     ['{ f(i: { j: { c: 12345678901234567890 }, e: RED, n: 1.5 }) }', 'i:{j:{c:12345678901234567890}e:RED n:1.5}'],
     ['query($j: JSON = 12345678901234567890) { f(x: $j) }', '$j:JSON=12345678901234567890'],
     ['query($v: Int) { f(x: { a: $v, b: 1.0 }) }', 'x:{a:$v b:1.0}'],
     ['{ u { g(x: 1.0) } }', 'g(x:1.0)'],
   ])('keeps its text: %s', async (query, text) => {
-    const compact = (document: string) => document.replaceAll(/[\s,]*([\s,{}[\]():$=-])[\s,]*/g, '$1').replaceAll(',', ' ');
-    expect(compact(await sentOf(query, onObjects))).toContain(compact(text));
+    expect(await sentOf(query, onObjects)).toContain(text);
   });
 });
 

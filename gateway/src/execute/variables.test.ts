@@ -91,7 +91,7 @@ describe('variables', () => {
 
   // GraphQL §3.5.5: JSON.parse has changed such a number, and another ID names another object.
   it('of the type ID are refused when they are numbers beyond 2^53', () => {
-    expect(() => read('query($n: [ID!]) { a }', { n: [1, 9007199254740993] })).toThrow(
+    expect(() => read('query($n: [ID!]) { a }', { n: [1, 9007199254740994] })).toThrow(
       expect.objectContaining({
         message: 'Variable "$n" got invalid value … at "n[1]"; ID cannot represent a number beyond 2^53 exactly: …. Send a string.',
         details: [{ field: 'variables.n[1]', message: 'must be a string: a number beyond 2^53 is not exact' }],

@@ -13,8 +13,9 @@
  */
 import { type DocumentNode, type FieldNode, Kind, visit } from 'graphql';
 import { RENAMED, toFetchKey } from '../../program/response-key.ts';
-import { STAND_IN } from '../supergraph/stand-ins.ts';
 
+/** Contained in the name of each stand-in. */
+export const STAND_IN = '__standIn';
 /** Contained in response keys of the planner, of {@link toFetchKey}, and in names of stand-ins. */
 const MARKS = ['__alias_', RENAMED, STAND_IN];
 

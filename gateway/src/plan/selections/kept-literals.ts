@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
-  type ConstValueNode,
   type GraphQLInputType,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
+  type StringValueNode,
   TypeInfo,
   type ValueNode,
   getNamedType,
@@ -42,13 +42,13 @@ function isCustom(type: GraphQLInputType | null | undefined): boolean {
   return isScalarType(named) && !isSpecifiedScalarType(named);
 }
 
-function keepIn<T extends ValueNode | ConstValueNode>(node: T): T {
+function keepIn(node: ValueNode): ValueNode {
   switch (node.kind) {
     case Kind.INT:
     case Kind.FLOAT:
-      return String(Number(node.value)) === node.value ? node : placeholderFor<T>(node.value);
+      return String(Number(node.value)) === node.value ? node : placeholderFor(node.value);
     case Kind.ENUM:
-      return placeholderFor<T>(node.value);
+      return placeholderFor(node.value);
     case Kind.LIST:
       return { ...node, values: node.values.map((each) => keepIn(each)) };
     case Kind.OBJECT:
@@ -58,6 +58,6 @@ function keepIn<T extends ValueNode | ConstValueNode>(node: T): T {
   }
 }
 
-function placeholderFor<T>(text: string): T {
-  return { kind: Kind.STRING, value: `${PREFIX}${Buffer.from(text).toString('hex')}` } as T;
+function placeholderFor(text: string): StringValueNode {
+  return { kind: Kind.STRING, value: `${PREFIX}${Buffer.from(text).toString('hex')}` };
 }
