@@ -28,6 +28,7 @@ export const STYLES: ReadonlySet<string> = new Set([
   'a line feed',
   'escapes',
   'another member',
+  'IDs as numbers',
 ]);
 
 const RATE = 0.1;
@@ -44,6 +45,15 @@ function replaceLeaves(replace: (leaf: Json, drawn: number) => Json): (value: Js
     return drawn < RATE ? replace(value, drawn / RATE) : value;
   };
   return (value, seed) => mapData(value, (data) => visit(data, seed));
+}
+
+/** Writes keys of entities as numbers where they are. GraphQL §3.5.5: a client gets them as strings. */
+function writeIdsAsNumbers(value: Json): Json {
+  if (Array.isArray(value)) return value.map(writeIdsAsNumbers);
+  if (!isObject(value)) return value;
+  const write = (key: string, each: Json) =>
+    key === 'id' && typeof each === 'string' && /^[1-9]\d{0,8}$/.test(each) ? Number(each) : writeIdsAsNumbers(each);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, write(key, each)]));
 }
 
 function mapData(value: Json, change: (data: Json) => Json): Json {
@@ -194,4 +204,5 @@ export const SPOILERS: readonly Spoiler[] = [
   { name: 'truncation', text: (value, seed) => truncate(JSON.stringify(value), seed) },
   { name: 'more text', text: (value) => `${JSON.stringify(value)}}` },
   { name: 'another member', value: (value) => mapData(value, addMember) },
+  { name: 'IDs as numbers', value: (value) => mapData(value, writeIdsAsNumbers) },
 ];

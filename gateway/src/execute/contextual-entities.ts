@@ -2,15 +2,16 @@
  * A fetch of entities with contextual arguments (`@fromContext`): collects the representations by the values of the objects above them. One request
  * has several groups of equal values, each with a field `_entities` of its own; a subgraph gets no more requests than there are such sets of groups.
  */
-import type {
-  ContextCondition,
-  ContextFetch,
-  ContextVariable,
-  Data,
-  FetchStep,
-  Place,
-  RenameSegment,
-  Represent,
+import {
+  type ContextCondition,
+  type ContextFetch,
+  type ContextVariable,
+  type Data,
+  type FetchStep,
+  type Place,
+  type RenameSegment,
+  type Represent,
+  UNSAFE_ID,
 } from '../program/program.ts';
 import { type EntityBatch, type EntitySource, type FoundEntities, groupPlaces, isOf, mergeEntities, placesOf } from './entities.ts';
 import { rename } from './merge.ts';
@@ -63,7 +64,7 @@ function findGroups(
   const add = (entity: Data, above: readonly Data[]) => {
     const values = readValues(needed, entity, above);
     const representation = values && write(entity, conditions);
-    if (!values || representation === null || representation === undefined) return undefined;
+    if (!values || representation === null || representation === undefined || representation === UNSAFE_ID) return undefined;
     const key = values.join('\n');
     const group = groups.get(key) ?? { values, representations: [], known: new Map<string, number>() };
     groups.set(key, group);

@@ -1,10 +1,21 @@
 /** One fetch of entities: collects the representations, each once, and merges the results into their places. */
-import type { Compiled, Data, EntityFetch, FetchStep, Place, PlaceSegment, Represent } from '../program/program.ts';
+import {
+  type Compiled,
+  type Data,
+  type EntityFetch,
+  type FetchStep,
+  type Place,
+  type PlaceSegment,
+  type Represent,
+  UNSAFE_ID,
+} from '../program/program.ts';
 import { merge, rename } from './merge.ts';
 
 export interface EntityBatch {
   /** Representations as JSON, separated by commas; empty when no entity is to be fetched. */
   readonly representations: string;
+  /** Whether an entity is not fetched because a subgraph sent its ID as a number that JSON.parse may have changed. */
+  readonly hasUnsafeIds: boolean;
   /** Merges the entities of a result into their places. Returns what is wrong with the result, if anything. */
   merge(result: Data): string | undefined;
   /** Returns the paths of the entity with this index in the batch. */
@@ -30,10 +41,11 @@ export function collectEntities(step: FetchStep, source: EntitySource): EntityBa
     compiled.collect[each]?.(data, found.entities, found.parents, found.keys);
     found.ends.push(found.entities.length);
   }
-  const { representations, indexes, count } = writeRepresentations(step, found.entities, source);
+  const { representations, hasUnsafeIds, indexes, count } = writeRepresentations(step, found.entities, source);
   let places: ReadonlyMap<number, (string | number)[][]> | undefined;
   return {
     representations,
+    hasUnsafeIds,
     merge(result) {
       const entities = result['_entities'];
       if (!Array.isArray(entities) || entities.length !== count)
@@ -63,6 +75,7 @@ export interface FoundEntities {
 
 interface Representations {
   readonly representations: string;
+  readonly hasUnsafeIds: boolean;
   /** The index in the batch of each entity that was found; -1 for one that cannot be fetched. */
   readonly indexes: Int32Array;
   readonly count: number;
@@ -75,18 +88,22 @@ function writeRepresentations(step: FetchStep, found: readonly Data[], { compile
   const known = new Map<unknown, number>();
   const indexes = new Int32Array(found.length);
   let representations = '';
+  let hasUnsafeIds = false;
   let count = 0;
   for (let i = 0; i < found.length; i++) {
     const entity = found[i] as Data;
     // Objects of different types may have the same key.
-    const identity = key === undefined ? write(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
+    const value = key === undefined ? write(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
+    // An ID may be a number here and a string there.
+    const identity = typeof value === 'number' ? String(value) : value;
     const index = identity === null || identity === undefined ? -1 : known.get(identity);
     if (index !== undefined) {
       indexes[i] = index;
       continue;
     }
     const text = key === undefined ? (identity as string) : write(entity, conditions);
-    if (text === null) {
+    if (text === null || text === UNSAFE_ID) {
+      hasUnsafeIds ||= text === UNSAFE_ID;
       indexes[i] = -1;
       continue;
     }
@@ -95,7 +112,7 @@ function writeRepresentations(step: FetchStep, found: readonly Data[], { compile
     representations += count === 0 ? text : `,${text}`;
     count++;
   }
-  return { representations, indexes, count };
+  return { representations, hasUnsafeIds, indexes, count };
 }
 
 export interface FetchedEntities {

@@ -113,6 +113,12 @@ export interface DeferredState extends Pick<Executed, 'data' | 'errors'> {
   readonly interfaces: readonly string[];
 }
 
+const UNSAFE_ID_FAILURE: SubgraphFailure = {
+  code: 'UPSTREAM_ERROR',
+  message: 'A subgraph sent an ID as a number that is not exact in JSON. It must send IDs as strings.',
+  cause: undefined,
+};
+
 /** The state of one execution, which only its own steps change, and those of other parts of the operation. */
 export class Execution {
   readonly #request: ExecutionRequest;
@@ -170,7 +176,8 @@ export class Execution {
       return;
     }
     const batch = collectEntities(step, source);
-    const { representations } = batch;
+    const { representations, hasUnsafeIds } = batch;
+    if (hasUnsafeIds) this.#addFailure(step, UNSAFE_ID_FAILURE);
     const head = `${step.prefix}${variables}${variables && ','}`;
     const body = `${head}"representations":[${representations}]}}`;
     if (representations === '') done();

@@ -86,6 +86,17 @@ describe('variables', () => {
       expect(() => read(`query($n: ${type}) { a }`, { n: value })).toThrow(expect.not.objectContaining({ message: /secret|4111/ }));
   });
 
+  // GraphQL §3.5.5: JSON.parse has changed such a number, and another ID names another object.
+  it('of the type ID are refused when they are numbers beyond 2^53', () => {
+    expect(() => read('query($n: [ID!]) { a }', { n: [1, 9007199254740994] })).toThrow(
+      expect.objectContaining({
+        message: 'Variable "$n" got invalid value … at "n[1]"; ID cannot represent a number beyond 2^53 exactly: …. Send a string.',
+        details: [{ field: 'variables.n[1]', message: 'must be a string: a number beyond 2^53 is not exact' }],
+      }),
+    );
+    expect(read('query($n: ID) { a }', { n: Number.MAX_SAFE_INTEGER })).toEqual({ n: Number.MAX_SAFE_INTEGER });
+  });
+
   it('keep the name __proto__', () => {
     const given = JSON.parse('{"__proto__": true}') as Record<string, unknown>;
     expect(Object.entries(read('query($__proto__: Boolean!) { a @include(if: $__proto__) }', given))).toEqual([['__proto__', true]]);

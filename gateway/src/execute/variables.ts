@@ -127,7 +127,14 @@ function check(value: unknown, { type, path, report }: Place): void {
       }
       return;
     case 'scalar':
-      if (!isScalar(type.name, value))
+      if (type.name === 'ID' && Number.isInteger(value) && !Number.isSafeInteger(value))
+        report({
+          path,
+          invalid: value,
+          message: 'must be a string: a number beyond 2^53 is not exact',
+          reason: `ID cannot represent a number beyond 2^53 exactly: ${show(value)}. Send a string.`,
+        });
+      else if (!isScalar(type.name, value))
         report({
           path,
           invalid: value,
@@ -191,7 +198,8 @@ function isScalar(name: string, value: unknown): boolean {
     case 'Boolean':
       return typeof value === 'boolean';
     case 'ID':
-      return typeof value === 'string' || Number.isInteger(value);
+      // Another number than the client sent would name another object.
+      return typeof value === 'string' || Number.isSafeInteger(value);
     default:
       // Subgraphs check their custom scalars.
       return true;

@@ -65,8 +65,13 @@ export interface Compiled {
 }
 
 export type Data = Record<string, unknown>;
-/** Returns the representation of an entity as JSON; null when a field that it needs is missing. `conditions` as in {@link WriteRequest}. */
+/**
+ * Returns the representation of an entity as JSON; null when a field that it needs is missing, and {@link UNSAFE_ID} when an ID is a number that may be
+ * another one than the subgraph sent. `conditions` as in {@link WriteRequest}.
+ */
 export type Represent = (entity: Data, conditions: Readonly<Record<string, unknown>>) => string | null;
+/** Stands for the representation of an entity whose ID is not known exactly. */
+export const UNSAFE_ID = '';
 /** Collects objects, with the parent and key of each so that it can be replaced. */
 // eslint-disable-next-line size/max-params -- an object for each call would cost time on the path of every request
 export type Collect = (data: unknown, found: Data[], parents: (Data | unknown[])[] | undefined, keys: (string | number)[]) => void;

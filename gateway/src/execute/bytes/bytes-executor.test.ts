@@ -14,7 +14,7 @@ describe('an operation of one subgraph', () => {
       () => '{"data":{"me":{"tn":"User","name":"A","id":1,"__typename":"User"}}}',
     );
     expect(sent).toEqual(['users {me{tn:__typename name id __typename}}']);
-    expect(result).toBe('{"data":{"me":{"tn":"User","name":"A","id":1,"__typename":"User"}}}');
+    expect(result).toBe('{"data":{"me":{"tn":"User","name":"A","id":"1","__typename":"User"}}}');
   });
 
   it.each([

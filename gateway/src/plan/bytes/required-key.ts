@@ -79,8 +79,16 @@ function writeLeaf(draft: Draft, field: RequestedField): void {
   if (field.cases.length > 0 || field.name === '__typename') throw new Unsupported('a requirement without its fields');
   field.register ??= draft.owner.registers++;
   draft.registers.push(field.register);
-  draft.texts.push(draft.text);
-  draft.text = '';
+  // The walker notes the place of an ID without its quotes.
+  const quote = isIdType(field.type) ? '"' : '';
+  if (quote !== '') field.isNeverNull = true;
+  draft.texts.push(`${draft.text}${quote}`);
+  draft.text = quote;
+}
+
+/** Whether the values of a type are IDs, and not lists of them. */
+export function isIdType(type: GraphQLOutputType | undefined): boolean {
+  return type !== undefined && String(isNonNullType(type) ? type.ofType : type) === 'ID';
 }
 
 function isTypename(selection: RequiredSelection): boolean {

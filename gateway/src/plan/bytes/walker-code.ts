@@ -11,6 +11,7 @@ import { MISSING, RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts
 import type { FieldCost } from '../cost/cost.ts';
 import type { CollectedField, Condition } from '../selections/selection.ts';
 import type { RequestedFetch } from './requested-fetch.ts';
+import { isIdType } from './required-key.ts';
 import { type RequestedField, type RequestedHole, type RequestedItem, type RequestedObject, Unsupported } from './requested-object.ts';
 import { scanLeaf } from './leaf-scan.ts';
 import { WalkerText, matches } from './walker-text.ts';
@@ -207,10 +208,11 @@ class WalkerGenerator {
     const { weight, args } = selected ? this.#context.costOf(type, selected) : FREE;
     if (args !== '0') text.add(`if(costs!==null)q+=${args};`);
     text.expect(`${JSON.stringify(key)}:`);
-    if (register !== undefined) text.add(`s${register}=p;`);
+    const isId = isIdType(field.type);
+    if (register !== undefined && !isId) text.add(`s${register}=p;`);
     if (field.type) this.#value(field.type, field, { isKept, weight });
     else text.expect(JSON.stringify(type));
-    if (register !== undefined) text.add(`e${register}=p;`);
+    if (register !== undefined && !isId) text.add(`e${register}=p;`);
   }
 
   #value(type: GraphQLOutputType, field: RequestedField, { isKept, weight }: { isKept: boolean; weight: number }): void {
@@ -224,10 +226,29 @@ class WalkerGenerator {
       text.add('if(b[p]!==91)return 0;p++;if(b[p]===93)p++;else for(;;){if(t>limit)return -1;');
       this.#value(inner.ofType as GraphQLOutputType, field, { isKept, weight: field.cases.length === 0 ? 0 : weight });
       text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
-    } else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
+    } else if (String(inner) === 'ID') this.#id(field, isKept);
+    else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
     else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false });
     else this.#object(field.cases[0] as RequestedObject, isKept);
     text.add(isNullable ? '}' : '');
+  }
+
+  /**
+   * An ID that is a number is written as a string (GraphQL §3.5.5): its digits are a piece between two quotes. The place of a value that a key needs is
+   * without quotes, so that 1 and "1" are one entity.
+   */
+  #id({ type, register }: RequestedField, isKept: boolean): void {
+    const isInList = register !== undefined && !isIdType(type);
+    const [start, end] = register === undefined || isInList ? ['', ''] : [`s${register}=`, `e${register}=`];
+    this.#text.add(`if(b[p]===34){${start && `${start}p+1;`}p=scan.string(b,p+1);if(p===0)return 0;${end && `${end}p-1;`}}else{`);
+    this.#text.add(isInList ? 'return 0;' : `const d=p;p=scan.int(b,p);if(p===0)return 0;${start && `${start}d;${end}p;`}`);
+    if (isKept && !isInList) {
+      const at = this.#context.constant('"');
+      const quote = `w[t++]=${at * 2};w[t++]=${at + 1};`;
+      this.#text.add(`if(run<d<<1){w[t++]=run;w[t++]=d;}${quote}w[t++]=d<<1;w[t++]=p;${quote}run=p<<1;`);
+      this.#words += 8;
+    }
+    this.#text.add('}');
   }
 
   #hole({ number, register, first }: RequestedHole): void {

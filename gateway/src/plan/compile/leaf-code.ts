@@ -10,7 +10,8 @@ export function literal(text: string): string {
   return `{const o=b;${[...bytes].map((byte, i) => `o[p+${String(i)}]=${String(byte)};`).join('')}p+=${String(bytes.length)};}`;
 }
 
-/** Returns the test and the statements for a leaf's value (GraphQL §3.5). Values of custom scalars are written as the subgraph gives them. */
+/** Returns the test and the statements for a leaf's value (GraphQL §3.5). IDs are written as strings (§3.5.5), values of custom scalars as the
+ * subgraph gives them. */
 export function leafOf(type: GraphQLNamedType): { test: string; write: string } {
   if (isEnumType(type)) {
     const names = type.getValues().map(({ name }) => `v===${quote(name)}`);
@@ -26,7 +27,8 @@ export function leafOf(type: GraphQLNamedType): { test: string; write: string } 
     case 'String':
       return { test: "typeof v==='string'", write: 'str(v);' };
     case 'ID':
-      return { test: "typeof v==='string'||Number.isInteger(v)", write: "typeof v==='string'?str(v):num(v);" };
+      // A number that is not safe is not the one that the subgraph sent.
+      return { test: "typeof v==='string'||Number.isSafeInteger(v)", write: "str(typeof v==='string'?v:''+v);" };
     default:
       return { test: '', write: "if(typeof v==='string')str(v);else any(v);" };
   }
