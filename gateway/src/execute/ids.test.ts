@@ -73,3 +73,20 @@ describe.each([
     });
   });
 });
+
+/** GraphQL §6.4.4. */
+describe.each([
+  ['on bytes', false],
+  ['on objects', true],
+])('a custom scalar, executed %s', (_, onObjects) => {
+  it('that is no finite number is null with an error, which propagates', async () => {
+    expect(await run('{ big }', { onObjects, answer: answer('{"big":1e400}') })).toMatchObject({
+      data: '{"data":{"big":null}}',
+      errors: ['big: Invalid value for Query.big.'],
+    });
+    expect(await run('{ must }', { onObjects, answer: answer('{"must":-1e400}') })).toMatchObject({
+      data: '{"data":null}',
+      errors: ['must: Invalid value for Query.must.'],
+    });
+  });
+});

@@ -30,6 +30,7 @@ export function leafOf(type: GraphQLNamedType): { test: string; write: string } 
       // A number that is not safe is not the one that the subgraph sent.
       return { test: "typeof v==='string'||Number.isSafeInteger(v)", write: "str(typeof v==='string'?v:''+v);" };
     default:
-      return { test: '', write: "if(typeof v==='string')str(v);else any(v);" };
+      // JSON.stringify writes a number that is not finite as null.
+      return { test: "typeof v!=='number'||v-v===0", write: "if(typeof v==='string')str(v);else any(v);" };
   }
 }
