@@ -1,6 +1,7 @@
 /** Validates documents of clients: the limits first, so that a document beyond them costs no validation (GraphQL §5, contract §6). */
 import { TOO_MANY_FIELD_PAIRS, hasTooManyFieldPairs } from '@trestle/schema/field-pairs';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
+import { finiteFloats } from './finite-floats.ts';
 import { limitOperations } from './limit-operations.ts';
 import type { Limits } from './limits.ts';
 
@@ -18,5 +19,5 @@ export function validateOperations(document: DocumentNode, { schema, limits, max
   if (exceeded.length > 0) return exceeded;
   if (hasTooManyFieldPairs(document)) return [new GraphQLError(TOO_MANY_FIELD_PAIRS)];
   // Suggestions name types and fields, so guesses would read the schema that introspection does not show.
-  return validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: !limits.hasIntrospection });
+  return validate(schema, document, [...specifiedRules, finiteFloats], { maxErrors, hideSuggestions: !limits.hasIntrospection });
 }

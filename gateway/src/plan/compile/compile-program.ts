@@ -11,6 +11,7 @@ import { UNRESOLVABLE, Uncovered, requireCover } from '../selections/cover.ts';
 import { createFindFetchCaching } from '../caching/fetch-caching.ts';
 import { describeVariables, locationOf } from '../selections/input-types.ts';
 import type { DescribeUsage } from '../describe/describe-usage.ts';
+import { keepLiterals } from '../selections/kept-literals.ts';
 import type { LoadedSupergraph } from '../supergraph/load-supergraph.ts';
 import { findOwners } from '../selections/owners.ts';
 import { planPatched } from '../corrections/patch-operation.ts';
@@ -53,8 +54,9 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
     const facts = { ...patch, schema };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
     const planOperation = (definition: OperationDefinitionNode) =>
-      planPatched({ document: { kind: Kind.DOCUMENT, definitions: [definition] } as const, isWhole, facts }, (patched) =>
-        splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
+      planPatched(
+        { document: { kind: Kind.DOCUMENT, definitions: [keepLiterals(schema, definition)] } as const, isWhole, facts },
+        (patched) => splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
       );
     const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
     const isSubscription = node?.kind === 'Subscription';

@@ -10,6 +10,7 @@ import type { FindFetchCaching } from '../caching/fetch-caching.ts';
 import { keysOf } from '../caching/fetch-keys.ts';
 import type { SupergraphPatch } from '../supergraph/patch-supergraph.ts';
 import { type Owners, decidedTypes } from '../selections/owners.ts';
+import { restoreLiterals } from '../selections/kept-literals.ts';
 import { dependsOnTypes, generateCollector, groupByPath, joinPlaces, readPlace } from '../selections/places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
 import { type GuardedFetch, guardRequirements } from '../selections/requirements.ts';
@@ -132,7 +133,7 @@ export class PlanCompiler {
 
   #compileFetch(node: CompiledFetch, places: readonly Place[]): FetchStep {
     const { schema, patch, findFetchCaching } = this.#input;
-    const operation = patch.restoreOperation(node.operation);
+    const operation = restoreLiterals(patch.restoreOperation(node.operation));
     const contexts = compileContexts({ node, operation }, schema);
     requireContexts(node.variableUsages ?? [], contexts);
     if (contexts) this.#hasContexts = true;
