@@ -8,7 +8,7 @@ import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/resu
 import type { RequestContext } from '../request/context.ts';
 import { type FileMap, findFiles } from '../request/upload.ts';
 import { type WrittenBatch, collectInContexts } from './contextual-entities.ts';
-import { collectEntities } from './entities.ts';
+import { collectEntities, placesOf } from './entities.ts';
 import { ExecutionErrors } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
 import type { ReceivedFetches } from './received-fetches.ts';
@@ -209,7 +209,11 @@ export class Execution {
     }
     const body = `${step.prefix}${this.#variables.write(step.variables)}}}`;
     this.#send(step, { head: body, body }, (result) => {
-      if (result?.errors) this.#errors.addReported(result.errors, { step, isWhole: !result.data });
+      if (result?.errors) {
+        // A type of root fields that is reached in a list: all of its objects have the error.
+        const objects = step.path.length > 0 ? () => step.places.flatMap((place) => placesOf(place, this.#data)) : undefined;
+        this.#errors.addReported(result.errors, { step, objects, isWhole: !result.data });
+      }
       if (result?.data) {
         for (const each of step.rewrites) rename(result.data, each);
         for (const each of found) merge(each, result.data, this.#interfaces);

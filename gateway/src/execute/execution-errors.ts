@@ -22,6 +22,17 @@ interface Failure {
 /** Returns the paths of the entity with this index in its batch. */
 export type PlacesOf = (index: number) => readonly ErrorPath[];
 
+/** The fetch whose response has errors. */
+export interface Reported {
+  readonly step: FetchStep;
+  /** For a fetch of entities. */
+  readonly placesOf?: PlacesOf;
+  /** Returns the paths of the objects that get the fields of a fetch without entities; default: the result itself. */
+  readonly objects?: (() => readonly ErrorPath[]) | undefined;
+  /** Whether the response had no data. */
+  readonly isWhole: boolean;
+}
+
 export class ExecutionErrors {
   readonly #program: Pick<Program, 'source' | 'plan'>;
   readonly #shape: Shape;
@@ -48,8 +59,8 @@ export class ExecutionErrors {
     return this.#failures.size > 0;
   }
 
-  /** Adds the errors that a subgraph reported; `placesOf` for entities. `isWhole` means that there was no data. */
-  addReported(errors: readonly unknown[], { step, placesOf, isWhole }: { step: FetchStep; placesOf?: PlacesOf; isWhole: boolean }): void {
+  /** Adds the errors that a subgraph reported. */
+  addReported(errors: readonly unknown[], { step, placesOf, objects, isWhole }: Reported): void {
     // The subgraph returned no data because of these errors, also for fields whose values it had.
     if (isWhole && errors.length > 0) this.#explainAll(step);
     for (const each of errors) {
@@ -66,8 +77,14 @@ export class ExecutionErrors {
             found.slice(0, MAX_PLACES).map((place) => [...place, ...rest]),
             found.length,
           );
-      } else if (path && !placesOf) this.#addAt(error, [[...toPrefix(step.path), ...path]], 1);
-      else this.#addUnplaced(error, step, isWhole);
+      } else if (path && !placesOf) {
+        const places = objects?.() ?? [toPrefix(step.path)];
+        this.#addAt(
+          error,
+          places.slice(0, MAX_PLACES).map((place) => [...place, ...path]),
+          places.length,
+        );
+      } else this.#addUnplaced(error, step, isWhole);
     }
   }
 
