@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { buildSchema, parse } from 'graphql';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { validateOperations } from './validate-operations.ts';
@@ -35,4 +35,17 @@ it.each([
   ],
 ])('does not validate a document that %s', (_, selections, message) => {
   expect(messagesOf(`{ ${selections} unknown }`)).toEqual([message]);
+});
+
+describe('the root field of a subscription', () => {
+  it('is refused with a variable in its conditions', () => {
+    const live = buildSchema('type Query { n: Int } type Subscription { s: Int t: Int }');
+    for (const source of [
+      'subscription($a: Boolean!) { s @include(if: $a) }',
+      'subscription($a: Boolean!) { ...F } fragment F on Subscription { s @skip(if: $a) }',
+    ])
+      expect(
+        validateOperations(parse(source), { schema: live, limits: DEFAULT_LIMITS, maxErrors: 20 }).map(({ message }) => message),
+      ).toEqual(['The root field of a subscription must not have @skip or @include with a variable.']);
+  });
 });

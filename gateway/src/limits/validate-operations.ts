@@ -13,11 +13,21 @@ export interface ValidationOptions {
   readonly maxErrors: number;
 }
 
+const NO_VALUE = 'was not provided a runtime value';
+/** GraphQL (September 2025) §5.2.4.1. */
+const CONDITIONAL_ROOT = 'The root field of a subscription must not have @skip or @include with a variable.';
+
 /** Returns the errors of a document. Those of the specification are not looked for in a document that exceeds a limit. */
 export function validateOperations(document: DocumentNode, { schema, limits, maxErrors }: ValidationOptions): readonly GraphQLError[] {
   const exceeded = validate(schema, document, [limitOperations(limits)], { maxErrors });
   if (exceeded.length > 0) return exceeded;
   if (hasTooManyFieldPairs(document)) return [new GraphQLError(TOO_MANY_FIELD_PAIRS)];
   // Suggestions name types and fields, so guesses would read the schema that introspection does not show.
-  return validate(schema, document, [...specifiedRules, finiteFloats], { maxErrors, hideSuggestions: !limits.hasIntrospection });
+  try {
+    return validate(schema, document, [...specifiedRules, finiteFloats], { maxErrors, hideSuggestions: !limits.hasIntrospection });
+  } catch (error) {
+    // graphql-js has no values of variables for the conditions of the root fields of a subscription.
+    if (!(error instanceof GraphQLError) || !error.message.includes(NO_VALUE)) throw error;
+    return [new GraphQLError(CONDITIONAL_ROOT, { nodes: error.nodes ?? [] })];
+  }
 }
