@@ -4,7 +4,7 @@
  */
 import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
-import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema, visit } from 'graphql';
 import { formatFault } from '../errors/format-fault.ts';
 import type { AccessRules } from '../plan/supergraph/access-directives.ts';
 import { createFindCacheRule } from '../plan/caching/cache-control.ts';
@@ -13,7 +13,10 @@ import { describeVariables, locationOf } from '../plan/selections/input-types.ts
 import { toPreparedError } from '../plan/planner.ts';
 import { createFindProtection } from '../plan/operation/protection.ts';
 import { createFindSliced } from '../plan/cost/slicing.ts';
+import { createAliasRenaming } from '../plan/selections/client-aliases.ts';
+import { readRequirements } from '../plan/selections/requirements.ts';
 import { InvalidDocument, type ReadOperation, createOperationReader } from '../plan/operation/read-operation.ts';
+import { isRenamed, toResponseKey } from '../program/response-key.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import { type CacheRule, toPlannedPolicy } from '../program/cache-rule.ts';
 import { compileCost } from '../program/operation.ts';
@@ -53,7 +56,9 @@ export interface CheckOptions extends CheckParts {
 export function createOperationChecks({ schema, document, rules, limits, costs }: CheckOptions): CheckOperation {
   const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   // The cost includes fields that the caller may not read, as in the engine `trestle`.
-  const read = createOperationReader({ schema, limits, findProtection: () => undefined });
+  const rename = createAliasRenaming(readRequirements(document).names);
+  const renameAliases = (operation: DocumentNode) => refuseRenamed(rename(operation));
+  const read = createOperationReader({ schema, limits, findProtection: () => undefined, renameAliases });
   const findProtection = createFindProtection(schema, rules);
   const findCacheRule = createFindCacheRule(schema, supergraph);
   const findSliced = createFindSliced(schema, supergraph);
@@ -79,6 +84,21 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
     return { kind, name, cost, caching: toPlannedPolicy(operation.caching, conditions) };
   };
+}
+
+/**
+ * Throws GraphQLError for a document with renamed aliases. @apollo/gateway would read the field with such an alias as a field of a key or of
+ * `@requires`, so a client would choose the values that it sends to subgraphs.
+ */
+function refuseRenamed(document: DocumentNode): DocumentNode {
+  visit(document, {
+    Field({ alias }) {
+      if (!alias || !isRenamed(alias.value)) return;
+      const message = `The engine "apollo" cannot execute the alias "${toResponseKey(alias.value)}", a name that the gateway selects itself. Use another alias.`;
+      throw new GraphQLError(message, { nodes: [alias] });
+    },
+  });
+  return document;
 }
 
 function estimate(

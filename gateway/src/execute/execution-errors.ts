@@ -3,7 +3,7 @@
  * missing because of them (GraphQL §7.1.2: a path names the field of the response that has the error).
  */
 import type { FetchStep, Program, Shape, ValueFault } from '../program/program.ts';
-import { TYPENAME_ALIAS, toResponseKey } from '../program/response-key.ts';
+import { isRenamed, toResponsePath } from '../program/response-key.ts';
 import type { ErrorPath, ResultError, SubgraphError } from '../program/result.ts';
 import { createFaultSearch } from './fault-service.ts';
 
@@ -99,10 +99,11 @@ export class ExecutionErrors {
 
   /** Returns the errors of the result; `faults` are values that violate the schema, unless an error explains them already. */
   finish(faults: readonly ValueFault[]): ResultError[] {
-    return this.#complete(faults).map((error) => (error.path?.includes(TYPENAME_ALIAS) ? toClientPath(error, error.path) : error));
+    return this.complete(faults).map(toClientError);
   }
 
-  #complete(faults: readonly ValueFault[]): ResultError[] {
+  /** Returns the errors as `finish` does, with the response keys of fetches in their paths. */
+  complete(faults: readonly ValueFault[]): ResultError[] {
     const errors = [...this.#reported];
     for (const { error, places, path, count } of this.#failures)
       errors.push(...toErrors(error, places.length > 0 ? places : [path], count));
@@ -179,8 +180,9 @@ export class ExecutionErrors {
   }
 }
 
-function toClientPath(error: ResultError, path: ErrorPath): ResultError {
-  return { ...error, path: path.map((segment) => (typeof segment === 'string' ? toResponseKey(segment) : segment)) };
+/** Returns an error of `complete` with the path that the client sees. */
+export function toClientError(error: ResultError): ResultError {
+  return error.path?.some(isRenamed) ? { ...error, path: toResponsePath(error.path) } : error;
 }
 
 /** Returns one error for each path; when there are more than paths, the last one counts them. Names each property, because spreads are slow. */

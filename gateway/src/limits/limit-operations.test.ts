@@ -63,11 +63,6 @@ describe('limitOperations, limitVariables and toCostFault (contract §6)', () =>
     expect(toIntrospectionLimits({ maxCost: 5_000_000, costMode: 'measure' })).toEqual({ maxCost: 5_000_000 });
   });
 
-  it('reports the alias that the gateway uses itself', () => {
-    expect(check('{ node { trestle_typename: id } }')).toEqual(['The alias "trestle_typename" is reserved. Use another alias.']);
-    expect(check('{ node { __typename: id } }')).toEqual([]);
-  });
-
   it.each([
     ['an argument', (value: string) => `{ node(any: ${value}) { id } }`],
     ['a default', (value: string) => `query ($any: Any = ${value}) { node(any: $any) { id } }`],

@@ -9,7 +9,6 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { TYPENAME_ALIAS } from '../program/response-key.ts';
 import { MAX_JSON_DEPTH } from '../request/json.ts';
 import type { Limits } from './limits.ts';
 
@@ -88,8 +87,8 @@ function limitLevels(name: string, limit: number, report: Report) {
   };
 }
 
-/** Reports introspection where it is disabled, and the alias that the gateway uses itself. */
-function rejectField({ alias, name }: FieldNode, { hasIntrospection, context }: { hasIntrospection: boolean; context: ValidationContext }) {
+/** Reports introspection where it is disabled. */
+function rejectField({ name }: FieldNode, { hasIntrospection, context }: { hasIntrospection: boolean; context: ValidationContext }) {
   // The message of graphql-js.
   if (!hasIntrospection && isIntrospection(name.value))
     context.reportError(
@@ -97,8 +96,6 @@ function rejectField({ alias, name }: FieldNode, { hasIntrospection, context }: 
         nodes: [name],
       }),
     );
-  if (alias?.value === TYPENAME_ALIAS)
-    context.reportError(new GraphQLError(`The alias "${TYPENAME_ALIAS}" is reserved. Use another alias.`, { nodes: [alias] }));
 }
 
 interface Measure {

@@ -12,6 +12,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { DescribeUsage } from './describe/describe-usage.ts';
 import { createProgramCompiler } from './compile/compile-program.ts';
+import { createAliasRenaming } from './selections/client-aliases.ts';
 import { Uncovered } from './selections/cover.ts';
 import { describeOperations } from './describe/describe-operations.ts';
 import { loadSupergraph } from './supergraph/load-supergraph.ts';
@@ -71,7 +72,12 @@ export function createPlanner(
 ): Planner {
   const loaded = loadSupergraph(sdl, { isIncremental: limits.maxDeferred > 0 });
   const { schema, rules } = loaded;
-  const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
+  const read = createOperationReader({
+    schema,
+    limits,
+    findProtection: createFindProtection(schema, rules),
+    renameAliases: createAliasRenaming(loaded.patch.requirements.names),
+  });
   const compile = createProgramCompiler(loaded, { limits, keepsFetches, describeUsage, batchesEntities });
   return {
     facts: {

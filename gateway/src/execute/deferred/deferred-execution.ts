@@ -7,7 +7,7 @@ import type { Operation } from '../../program/operation.ts';
 import { type Data, type PlanStep, TOO_LARGE, type ValueFault } from '../../program/program.ts';
 import type { ResultError } from '../../program/result.ts';
 import { Execution, type ExecutionRequest } from '../execute.ts';
-import { ExecutionErrors } from '../execution-errors.ts';
+import { ExecutionErrors, toClientError } from '../execution-errors.ts';
 import { DeliveredValues, type Nulled, findNulled, setNull } from './nulled-objects.ts';
 import { type Target, findTargets } from './targets.ts';
 
@@ -86,11 +86,11 @@ export class DeferredExecution {
     this.#runWithPlain(program.plan, { index: -1, errors }, () => {
       const root: Target = { object: this.#data, delivered: undefined, path: [] };
       const written = this.#write(request.operation.deferred.first, root, errors);
-      const found = errors.finish(written.faults);
+      const found = errors.complete(written.faults);
       this.#deliver(root, { ...written, errors: found });
       this.#started = this.#prepare(-1, [{ ...root, delivered: written.value }]);
       done(
-        { data: written.data, errors: [...found, ...this.#takeOverflow()] },
+        { data: written.data, errors: [...found.map(toClientError), ...this.#takeOverflow()] },
         this.#started.flatMap(([, targets]) => targets),
       );
     });
@@ -108,12 +108,12 @@ export class DeferredExecution {
       const write = this.#options.request.operation.deferred.parts[index] as CompiledDeferred['first'];
       for (const each of this.#nulled) setNull(each);
       const written = targets.map((target) => this.#write(write, target, errors));
-      const byTarget = assign(errors.finish(written.flatMap(({ faults }) => faults)), targets);
+      const byTarget = assign(errors.complete(written.flatMap(({ faults }) => faults)), targets);
       const delivered = targets.map((target, i) => {
         const { data, value } = this.#deliver(target, { ...(written[i] as Written), errors: byTarget[i] ?? [] });
         return { target, data, value };
       });
-      const objects = delivered.map(({ target, data }, i) => ({ ...target, data, errors: byTarget[i] ?? [] }));
+      const objects = delivered.map(({ target, data }, i) => ({ ...target, data, errors: (byTarget[i] ?? []).map(toClientError) }));
       const started = this.#prepare(
         index,
         delivered.map(({ target, value }) => ({ ...target, delivered: value })),

@@ -22,7 +22,7 @@ const SDL = composeSupergraph({
 const planner = createPlanner(SDL, { ...DEFAULT_LIMITS, maxDeferred: 20 });
 
 type Answer = (service: string, query: string, representations: { id: string }[]) => object;
-const USERS: Record<string, object> = { '1': { name: 'Ada', bio: 'x' }, '2': { name: 'Bob', bio: null } };
+const USERS: Record<string, { name: string; bio: string | null }> = { '1': { name: 'Ada', bio: 'x' }, '2': { name: 'Bob', bio: null } };
 const answer: Answer = (service, query, representations) => {
   if (representations.length > 0)
     return {
@@ -122,6 +122,32 @@ describe('DeferredExecution', () => {
         completed: [
           { id: '0' },
           { id: '1', errors: [{ message: 'Cannot return null for non-nullable field User.bio.', path: ['users', 1, 'bio'] }] },
+        ],
+        hasNext: false,
+      },
+    ]);
+  });
+
+  it('has the aliases of the client in its paths where fetches have other response keys', () => {
+    const reply: Answer = (_service, _query, representations) =>
+      representations.length > 0
+        ? { data: { _entities: representations.map(({ id }) => ({ __typename: 'User', __client_id_: USERS[id]?.bio })) } }
+        : { data: { __client_id_: ['1', '2'].map((id) => ({ __typename: 'User', id, name: 'Ada' })) } };
+    const { responses } = run('{ id: users { name ...F @defer } } fragment F on User { id: bio }', { reply });
+    expect(responses).toEqual([
+      {
+        data: { id: [{ name: 'Ada' }, { name: 'Ada' }] },
+        pending: [
+          { id: '0', path: ['id', 0] },
+          { id: '1', path: ['id', 1] },
+        ],
+        hasNext: true,
+      },
+      {
+        incremental: [{ id: '0', data: { id: 'x' } }],
+        completed: [
+          { id: '0' },
+          { id: '1', errors: [{ message: 'Cannot return null for non-nullable field User.bio.', path: ['id', 1, 'id'] }] },
         ],
         hasNext: false,
       },

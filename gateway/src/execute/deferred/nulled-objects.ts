@@ -3,7 +3,7 @@
  * null stays null in the parts that follow. One that the client has is not taken back: the fragment fails instead.
  */
 import type { Data } from '../../program/program.ts';
-import { TYPENAME_ALIAS, toResponseKey } from '../../program/response-key.ts';
+import { toResponseKey } from '../../program/response-key.ts';
 import type { ErrorPath } from '../../program/result.ts';
 import type { Target } from './targets.ts';
 
@@ -25,7 +25,7 @@ export class DeliveredValues {
     for (let length = 0; length <= path.length; length++) {
       const below = path.slice(length);
       const values = this.#byPath.get(JSON.stringify(path.slice(0, length))) ?? [];
-      if (values.some((value) => isObject(below.reduce(read, value)))) return true;
+      if (values.some((value) => isObject(below.reduce(readDelivered, value)))) return true;
     }
     return false;
   }
@@ -44,11 +44,11 @@ export interface Nulled {
 export function findNulled(value: unknown, { object, path }: Pick<Target, 'object' | 'path'>, errors: readonly ErrorPath[]): Nulled[] {
   return errors.flatMap((error) => {
     if (path.some((segment, i) => error[i] !== segment)) return [];
-    const below = error.slice(path.length).map((key) => (typeof key === 'string' ? toResponseKey(key) : key));
+    const below = error.slice(path.length);
     let at = value;
     for (let length = 0; length <= below.length; length++) {
       if (at === null) return [{ object, below: below.slice(0, length), path: [...path, ...below.slice(0, length)] }];
-      at = read(at, below[length] ?? '');
+      at = readDelivered(at, below[length] ?? '');
     }
     return [];
   });
@@ -56,15 +56,14 @@ export function findNulled(value: unknown, { object, path }: Pick<Target, 'objec
 
 /** Makes the value null. Fetches that end later may have brought it again. */
 export function setNull({ object, below }: Nulled): void {
-  const keys = below.map(toFetchKey);
-  const last = keys.pop();
-  const around = keys.reduce<unknown>(read, object);
+  const last = below.at(-1);
+  const around = below.slice(0, -1).reduce<unknown>(read, object);
   if (last !== undefined && isObject(around)) around[last] = null;
 }
 
-/** In fetches `__typename` is the name of a type: a field that the client calls so has another key there. */
-function toFetchKey(key: string | number): string | number {
-  return key === '__typename' ? TYPENAME_ALIAS : key;
+/** Reads from what the client has, which has the client's response keys. */
+function readDelivered(value: unknown, key: string | number): unknown {
+  return read(value, typeof key === 'string' ? toResponseKey(key) : key);
 }
 
 function read(value: unknown, key: string | number): unknown {

@@ -9,7 +9,7 @@ export interface Target {
   readonly object: Data;
   /** The same object as the client has it. */
   readonly delivered: unknown;
-  /** From the root of the result, with the keys of the client. */
+  /** From the root of the result, with the response keys of fetches. */
   readonly path: ErrorPath;
 }
 
@@ -33,8 +33,8 @@ export function findTargets({ path, types }: DeferredPart, from: Target, skipped
       found.push({ object: object as Data, delivered, path: at });
       return;
     }
-    const key = toResponseKey(segment.key);
-    walk({ object: (object as Data)[segment.key], delivered: (delivered as Data)[key], path: [...at, key] }, depth + 1);
+    const { key } = segment;
+    walk({ object: (object as Data)[key], delivered: (delivered as Data)[toResponseKey(key)], path: [...at, key] }, depth + 1);
   };
   walk(from, 0);
   return found;

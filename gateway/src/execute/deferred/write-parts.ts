@@ -1,6 +1,7 @@
 /** Writes the responses of an operation with deferred fragments in the formats of incremental delivery. */
 import type { GraphQLFormattedError } from 'graphql';
 import type { IncrementalFormat } from '../../request/operation.ts';
+import { toResponsePath } from '../../program/response-key.ts';
 import type { ResultError } from '../../program/result.ts';
 import type { CompletedPart, Delivery, Pending } from './deferred-execution.ts';
 
@@ -53,11 +54,11 @@ function writeOlder({ objects }: CompletedPart, format: Format): string {
   const written = objects.map(({ path, label, data, errors }) => {
     const formatted = format(errors);
     const text = formatted.length > 0 ? `,"errors":${JSON.stringify(formatted)}` : '';
-    return `{"data":${data},"path":${JSON.stringify(path)}${label === undefined ? '' : `,"label":${JSON.stringify(label)}`}${text}}`;
+    return `{"data":${data},"path":${JSON.stringify(toResponsePath(path))}${label === undefined ? '' : `,"label":${JSON.stringify(label)}`}${text}}`;
   });
   return `"incremental":[${written.join(',')}],`;
 }
 
 function writePending(pending: readonly Pending[]): string {
-  return JSON.stringify(pending.map(({ id, path, label }) => ({ id, path, ...(label !== undefined && { label }) })));
+  return JSON.stringify(pending.map(({ id, path, label }) => ({ id, path: toResponsePath(path), ...(label !== undefined && { label }) })));
 }

@@ -1,7 +1,6 @@
 /** Prepares an operation for execution on bytes (ADR 23): the requests of its fetches, their walkers, and the holes between them. */
 import { baseCost } from '@trestle/graph-checks/cost-directives';
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { TYPENAME_ALIAS } from '../../program/response-key.ts';
 import type { BytesProgram } from '../../program/bytes-program.ts';
 import { type FieldCosts, createFieldCosts } from '../cost/cost.ts';
 import { OWN } from '../selections/literals.ts';
@@ -45,7 +44,6 @@ export function generateBytes(input: BytesInput): GeneratedBytes {
 
 function generate({ schema, wholeSchema, root, sets, selections, sources }: BytesInput): GeneratedBytes {
   if (sources.length === 0 || sources.length > MAX_FETCHES) throw new Unsupported('no fetch, or very many');
-  if (sources.some(({ step }) => step.operation.includes(TYPENAME_ALIAS))) throw new Unsupported('an alias of the name __typename');
   const fetches = sources.map((source, index) => askFetch(wholeSchema, source, index));
   const arrangement = new Arrangement({ schema, root, sets, selections, fetches });
   arrangement.arrange();

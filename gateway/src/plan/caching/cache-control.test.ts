@@ -39,7 +39,7 @@ const schema = buildSchema(`
   type Cup implements Item { name: String handle: Int @cacheControl(maxAge: 3) }
 `);
 const LIMITS = { ...DEFAULT_LIMITS, maxAliases: 100 };
-const read = createOperationReader({ schema, limits: LIMITS, findProtection: () => undefined });
+const read = createOperationReader({ schema, limits: LIMITS, findProtection: () => undefined, renameAliases: (document) => document });
 const findRule = createFindCacheRule(schema, schema);
 
 const toPolicy = (query: string, variables: Readonly<Record<string, unknown>> = {}) => {
@@ -133,10 +133,12 @@ describe('@cacheControl', () => {
   it('reads the directive under the namespace of its link, and takes an unknown scope for private', () => {
     const named = buildSchema(`directive @cacheControl__cacheControl(maxAge: Int, scope: S) on FIELD_DEFINITION
       enum S { PUBLIC OTHER } type Query { a: Int @cacheControl__cacheControl(maxAge: 4, scope: OTHER) }`);
-    const found = createOperationReader({ schema: named, limits: LIMITS, findProtection: () => undefined })(
-      { query: '{ a }', operationName: undefined },
-      Infinity,
-    );
+    const found = createOperationReader({
+      schema: named,
+      limits: LIMITS,
+      findProtection: () => undefined,
+      renameAliases: (document) => document,
+    })({ query: '{ a }', operationName: undefined }, Infinity);
     expect(toPlannedPolicy(createFindCacheRule(named, named)(found), {})).toEqual({ maxAge: 4, sharedMaxAge: 0, isPrivate: true });
   });
 });

@@ -47,7 +47,8 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
   const plan = createPlan(loaded);
 
   return (read, labels) => {
-    const { document, operation, fragments, expanded, root, selections, sets, introspection, rules, denied, denials } = read;
+    const { document, hasRenamedAliases, operation, fragments, expanded, root, selections, sets, introspection } = read;
+    const { rules, denied, denials } = read;
     const renamed = renameReserved(expanded);
     const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { ...patch, schema };
@@ -58,8 +59,8 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       );
     const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
     const isSubscription = node?.kind === 'Subscription';
-    // Without denied fields, introspection, and variables that fetches know by another name.
-    const isPlain = denied.size === 0 && renamed.aliases.size === 0 && !introspection && !isWhole;
+    // Without denied fields, introspection, and variables and aliases that fetches know by another name.
+    const isPlain = denied.size === 0 && renamed.aliases.size === 0 && !hasRenamedAliases && !introspection && !isWhole;
     const { compiler, source, steps, bytes } = compilePlan({
       node,
       compiler: { schema: wholeSchema, patch, owners, findFetchCaching, batchesEntities: options.batchesEntities },

@@ -25,7 +25,12 @@ const schema = buildSchema(`
   type B implements Node { list(first: Int): [User] }
   union Any = A | B | User
 `);
-const read = createOperationReader({ schema, limits: DEFAULT_LIMITS, findProtection: () => undefined });
+const read = createOperationReader({
+  schema,
+  limits: DEFAULT_LIMITS,
+  findProtection: () => undefined,
+  renameAliases: (document) => document,
+});
 const find = createFindSliced(schema, schema);
 const sliced = (query: string) => find(read({ query, operationName: undefined }, Infinity).expanded);
 const check = (query: string, variables: Readonly<Record<string, unknown>> = {}) => {

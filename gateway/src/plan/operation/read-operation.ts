@@ -24,7 +24,7 @@ import type { Denial } from '../../access/denial.ts';
 import { createDirectiveCompleter } from '../supergraph/operation-directives.ts';
 import type { FilteredOperation, FindProtection } from './protection.ts';
 import { type GuardedSet, type Selections, createSelections } from '../selections/selection.ts';
-import { renameTypenameAliases } from '../selections/typename-alias.ts';
+import type { RenameAliases } from '../selections/client-aliases.ts';
 
 export interface DocumentSource {
   readonly query: string;
@@ -38,6 +38,8 @@ export interface DocumentSource {
 /** A valid operation within all limits that do not depend on variables. */
 export interface ReadOperation {
   readonly document: DocumentNode;
+  /** Whether aliases of the document are not those of the client (`toResponseKey`). */
+  readonly hasRenamedAliases: boolean;
   readonly operation: OperationDefinitionNode;
   readonly fragments: readonly FragmentDefinitionNode[];
   /** The operation without fragment spreads, introspection, and the fields that are denied. */
@@ -84,10 +86,11 @@ export interface ReaderOptions {
   readonly schema: GraphQLSchema;
   readonly limits: Limits;
   readonly findProtection: FindProtection;
+  readonly renameAliases: RenameAliases;
 }
 
 /** Creates the reader of operations. */
-export function createOperationReader({ schema, limits, findProtection }: ReaderOptions): OperationReader {
+export function createOperationReader({ schema, limits, findProtection, renameAliases }: ReaderOptions): OperationReader {
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
   const introspectionLimits = toIntrospectionLimits(limits);
@@ -114,7 +117,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const hasDirectives = limits.maxDeferred > 0 && hasIncremental(sent);
     const faults = hasDirectives ? checkIncremental(sent, { schema, maxDeferred: limits.maxDeferred }) : [];
     if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
-    const renamed = renameTypenameAliases(sent);
+    const renamed = renameAliases(sent);
     const document = hasDirectives ? withoutIncremental(renamed) : renamed;
     const operation = selectOperation(document, operationName);
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
@@ -139,7 +142,9 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const introspection = found && { ...found, cost };
     const { denied, denials } = allowed;
     const access = { rules: protection?.rules ?? [], denied, denials };
-    return { document, operation, fragments, expanded: expanded.operation, incremental, root, selections, sets, introspection, ...access };
+    const hasRenamedAliases = renamed !== sent;
+    const parts = { document, hasRenamedAliases, operation, fragments, expanded: expanded.operation, incremental };
+    return { ...parts, root, selections, sets, introspection, ...access };
   };
 }
 

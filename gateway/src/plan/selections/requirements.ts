@@ -41,6 +41,8 @@ export interface RequiredFragment {
 export type GuardedFetch = Omit<FetchNode, 'requires'> & { readonly requires?: readonly RequiredSelection[] };
 
 export interface FieldRequirements {
+  /** The names of all fields that any key or any `@requires` of the supergraph names, at any depth. */
+  readonly names: ReadonlySet<string>;
   /** Returns the selection set that a field of a type requires in a subgraph; undefined when it requires none. */
   of(service: string, type: string, field: string): SelectionSetNode | undefined;
   /** Returns the fields of each key by which a subgraph resolves entities of a type; none for a type that is not an entity there. */
@@ -61,11 +63,17 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
   const keys = new Map<string, (readonly string[])[]>();
   const interfaceObjects = new Set<string>();
   const defined = new Set<string>();
+  const names = new Set<string>();
+  const read = (text: string) => {
+    const set = parseSelections(text);
+    visit(set, { Field: ({ name }) => void names.add(name.value) });
+    return set;
+  };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION) continue;
     const type = definition.name.value;
     eachRequirement(definition, (field, graph, text) => {
-      found.set(keyOf(services.get(graph) ?? graph, type, field), parseSelections(text));
+      found.set(keyOf(services.get(graph) ?? graph, type, field), read(text));
     });
     for (const directive of definition.directives ?? []) {
       if (directive.name.value !== 'join__type') continue;
@@ -75,10 +83,11 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
       if (isInterfaceObject(directive)) interfaceObjects.add(at);
       const text = textOf(directive, 'key');
       if (text === undefined) continue;
-      keys.set(at, [...(keys.get(at) ?? []), namesIn(parseSelections(text))]);
+      keys.set(at, [...(keys.get(at) ?? []), namesIn(read(text))]);
     }
   }
   return {
+    names,
     keysOf: (service, type) => keys.get(keyOf(service, type)) ?? [],
     isDefined: (service, type) => defined.has(keyOf(service, type)),
     isInterfaceObject: (service, type) => interfaceObjects.has(keyOf(service, type)),

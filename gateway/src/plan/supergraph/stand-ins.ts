@@ -18,9 +18,9 @@ import {
   visit,
 } from 'graphql';
 import { patchSelections } from './contexts.ts';
+import { STAND_IN } from '../selections/client-aliases.ts';
 import type { FieldsNode, RequiredSelection } from '../selections/requirements.ts';
 
-const STAND_IN = '__standIn';
 const NO_NEEDS: ReadonlySet<string> = new Set();
 
 /** Returns the schema of clients without stand-ins. */
