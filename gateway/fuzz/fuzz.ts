@@ -1,9 +1,10 @@
 /** Compares the two engines over random supergraphs and operations, and shrinks operations that fail. */
-import { parse, print } from 'graphql';
+import { type GraphQLSchema, parse, print } from 'graphql';
+import { exchangeKeys } from './aliases.ts';
 import { withoutConditions } from './conditions.ts';
 import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
 import { type FuzzOperation, generateOperation } from './operations.ts';
-import { createRandom } from './random.ts';
+import { createRandom, hash } from './random.ts';
 import { agree, splitByArguments } from './requirements.ts';
 import { shrink, withoutUnused } from './shrink.ts';
 import { createSubgraphs } from './subgraphs.ts';
@@ -70,11 +71,37 @@ interface Engines {
 
 async function start(supergraph: FuzzSupergraph): Promise<Engines> {
   const subgraphs = createSubgraphs(supergraph);
+  const apollo = await startApollo(supergraph.sdl, subgraphs);
   return {
-    apollo: await startApollo(supergraph.sdl, subgraphs),
-    trestle: startTrestle(supergraph.sdl, subgraphs),
+    apollo,
+    trestle: withExchangedKeys(startTrestle(supergraph.sdl, subgraphs), apollo.schema),
     hasInterfaceObject: supergraph.sdl.includes('isInterfaceObject: true'),
     requirements: supergraph.requirements,
+  };
+}
+
+/** Returns an engine that executes half of the operations with other response keys, which must not change anything else. */
+function withExchangedKeys(engine: FuzzEngine, schema: GraphQLSchema): FuzzEngine {
+  return {
+    stop: () => engine.stop(),
+    async run(given) {
+      const drawn = hash(given.query);
+      if (drawn < 0.5) return engine.run(given);
+      const { operation, restore, restoreKey } = exchangeKeys(given, schema, createRandom(Math.floor(drawn * 1e9)));
+      const { data, errors, paths, isBatched } = await engine.run(operation);
+      const restoreError = (error: string) => {
+        const [path = '', code = ''] = error.split(' ');
+        return `${path.split('.').map(restoreKey).join('.')} ${code}`;
+      };
+      const restorePath = (path: FuzzAnswer['paths'][number]) =>
+        path?.map((segment) => (typeof segment === 'string' ? restoreKey(segment) : segment));
+      return {
+        data: restore(data),
+        errors: errors.map(restoreError).sort(),
+        paths: paths.map(restorePath),
+        ...(isBatched !== undefined && { isBatched }),
+      };
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 /**
  * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`) and 5,000 with contextual arguments (`--contexts`),
  * results in parts with whole ones on 1,000 (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled
- * responses (`--executors`). With fields that are selected again under other names: 5,000 with graphql-js and by both executors (`--repeated`).
+ * responses (`--executors`). With fields that are selected again under other names: 5,000 with graphql-js and by both executors (`--repeated`). With
+ * aliases that could be taken for other fields: 5,000 in each of these ways (`--aliases`), and in half of the others with parts and with the stock engine.
  * `--executor bytes` does only what compares executors. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     deferred: { type: 'string', default: '1000' },
     contexts: { type: 'string', default: '5000' },
     repeated: { type: 'string', default: '5000' },
+    aliases: { type: 'string', default: '5000' },
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
@@ -33,6 +35,8 @@ if (values.executor !== 'bytes') {
     { name: '', count: values.reference },
     { name: ', contextual arguments', count: values.contexts, hasContexts: true },
     { name: ', repeated fields', count: values.repeated, repeatsFields: true },
+    { name: ', chosen aliases', count: values.aliases, choosesAliases: true },
+    { name: ', chosen aliases, contextual arguments', count: values.aliases, choosesAliases: true, hasContexts: true },
   ];
   for (const { name, count, ...kind } of kinds) {
     const compared = await compareWithReference({ seed, operations: Number(count), perWorld: 50, maxFailures, ...kind });
@@ -58,13 +62,17 @@ if (values.executor !== 'bytes') {
   failed += report.failures.length;
 }
 
-for (const repeatsFields of [false, true]) {
-  const count = Number(repeatsFields ? values.repeated : values.executors);
-  const executors = await fuzzExecutors({ seed, operations: count, perSupergraph: 200, maxFailures, repeatsFields });
+const kinds = [
+  { name: '', count: values.executors },
+  { name: ', repeated fields', count: values.repeated, repeatsFields: true },
+  { name: ', chosen aliases', count: values.aliases, choosesAliases: true },
+];
+for (const { name, count, ...kind } of kinds) {
+  const executors = await fuzzExecutors({ seed, operations: Number(count), perSupergraph: 200, maxFailures, ...kind });
   for (const failure of executors.failures) process.stdout.write(`${failure}\n\n`);
   const paths = [...executors.paths].map(([path, times]) => `${path} ${times}`).join(', ');
   process.stdout.write(
-    `executors${repeatsFields ? ', repeated fields' : ''}: ${executors.operations} operations on ${executors.supergraphs} supergraphs, ${executors.batched} with batches of entities (${paths}): ${executors.failures.length} failed\n`,
+    `executors${name}: ${executors.operations} operations on ${executors.supergraphs} supergraphs, ${executors.batched} with batches of entities (${paths}): ${executors.failures.length} failed\n`,
   );
   failed += executors.failures.length;
 }

@@ -8,10 +8,11 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { type Planner, createPlanner } from '#gateway/plan/planner';
 import { link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { chooseAliases } from '../aliases.ts';
 import { type FuzzAnswer, type FuzzEngine, startTrestle } from '../engines.ts';
 import { createSend } from '../executors/send.ts';
 import type { FuzzOperation } from '../operations.ts';
-import { type Random, createRandom } from '../random.ts';
+import { type Random, createRandom, hash } from '../random.ts';
 import { createWorldSubgraphs } from '../reference/data.ts';
 import { pathsOf } from '../reference/differential.ts';
 import { generateConditionalOperation } from '../reference/operation.ts';
@@ -50,7 +51,10 @@ export async function fuzzDeferred({ seed, operations, perWorld, maxFailures }: 
     for (let i = 0; i < perWorld && counts.operations < operations; i++) {
       const generated = generateConditionalOperation(sides.schema, random);
       if (!generated) continue;
-      const operation = addDefer(generated, random);
+      // Drawn apart, so that the other choices of a seed do not depend on it.
+      const drawn = hash(generated.query);
+      const chosen = drawn < 0.5 ? chooseAliases(generated, sides.schema, createRandom(Math.floor(drawn * 1e9))) : generated;
+      const operation = addDefer(chosen, random);
       counts.operations++;
       const verdict = await compare(sides, operation);
       if (verdict.parts > 1) counts.inParts++;

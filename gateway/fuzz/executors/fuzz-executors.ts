@@ -11,6 +11,7 @@ import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
 import type { ResultError } from '#gateway/program/result';
 import type { RequestContext } from '#gateway/request/context';
+import { chooseAliases } from '../aliases.ts';
 import { isBatched } from '../batched.ts';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
 import { createRandom } from '../random.ts';
@@ -37,11 +38,13 @@ export interface ExecutorFuzzOptions {
   readonly maxFailures: number;
   /** Whether operations select fields again under other names. */
   readonly repeatsFields?: boolean;
+  /** Whether operations have aliases that could be taken for other fields. */
+  readonly choosesAliases?: boolean;
 }
 
 /** Runs random operations until there are enough of them, or of failures. */
 export async function fuzzExecutors(options: ExecutorFuzzOptions): Promise<ExecutorReport> {
-  const { seed, operations, perSupergraph, maxFailures, repeatsFields = false } = options;
+  const { seed, operations, perSupergraph, maxFailures, repeatsFields = false, choosesAliases = false } = options;
   const paths = new Map<string, number>();
   const failures: string[] = [];
   let done = 0;
@@ -58,7 +61,8 @@ export async function fuzzExecutors(options: ExecutorFuzzOptions): Promise<Execu
     const subgraphs = [createSubgraphs(supergraph, CALM), createSubgraphs(supergraph)] as const;
     for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && failures.length < maxFailures; tries++) {
       const generated = generateOperation(schema, random);
-      const operation = generated && repeatsFields ? repeatFields(generated, schema, random) : generated;
+      const repeated = generated && repeatsFields ? repeatFields(generated, schema, random) : generated;
+      const operation = repeated && choosesAliases ? chooseAliases(repeated, schema, random) : repeated;
       const prepared = operation && sides.prepare(operation.query);
       if (!operation || !prepared) continue;
       i++;

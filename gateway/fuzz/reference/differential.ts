@@ -10,6 +10,7 @@ import { type FuzzEngine, startTrestle } from '../engines.ts';
 import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';
 import { createRandom, hash } from '../random.ts';
+import { chooseAliases } from '../aliases.ts';
 import { repeatFields } from '../repeated-fields.ts';
 import { shrink } from '../shrink.ts';
 import { generateContextualWorld } from './contexts.ts';
@@ -33,6 +34,8 @@ export interface DifferentialOptions {
   readonly hasContexts?: boolean;
   /** Whether operations select fields again under other names. */
   readonly repeatsFields?: boolean;
+  /** Whether operations have aliases that could be taken for other fields. */
+  readonly choosesAliases?: boolean;
 }
 
 export interface DifferentialReport {
@@ -56,7 +59,7 @@ export interface DifferentialFailure {
 
 /** Runs random operations until there are enough of them, or of failures. */
 export async function compareWithReference(options: DifferentialOptions): Promise<DifferentialReport> {
-  const { seed, operations, perWorld, maxFailures, hasContexts = false, repeatsFields = false } = options;
+  const { seed, operations, perWorld, maxFailures, hasContexts = false, repeatsFields = false, choosesAliases = false } = options;
   const failures: DifferentialFailure[] = [];
   let done = 0;
   let worlds = 0;
@@ -72,7 +75,8 @@ export async function compareWithReference(options: DifferentialOptions): Promis
     for (let i = 0, tries = 0; i < perWorld && tries < perWorld * 5 && done < operations; tries++) {
       const generated = generateConditionalOperation(sides.schema, random);
       if (!generated) continue;
-      const operation = repeatsFields ? repeatFields(generated, sides.schema, random) : generated;
+      const repeated = repeatsFields ? repeatFields(generated, sides.schema, random) : generated;
+      const operation = choosesAliases ? chooseAliases(repeated, sides.schema, random) : repeated;
       i++;
       done++;
       const verdict = await compare(sides, operation);

@@ -21,6 +21,20 @@ describe('the engine', () => {
   });
 });
 
+describe('the engine for aliases that are names of other fields', () => {
+  it.each([1, 2])('returns what graphql-js returns (25 random operations, seed %i)', async (seed) => {
+    const { failures, operations } = await compareWithReference({
+      seed,
+      operations: 25,
+      perWorld: 25,
+      maxFailures: 2,
+      choosesAliases: true,
+    });
+    expect(failures.map(writeDifference)).toEqual([]);
+    expect(operations).toBe(25);
+  });
+});
+
 describe('the engine with contextual arguments', () => {
   it.each([23, 130])(
     'gives each the value of the nearest object around it that sets the context (15 operations, seed %i)',
