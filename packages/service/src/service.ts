@@ -41,8 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const metricsServer =
-    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, readMetrics: probes.readMetrics });
+  const metricsServer = metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, probes });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port, ...listeningFields });
