@@ -167,6 +167,21 @@ describe('trestle-gateway check', () => {
     expect([code, stderr]).toEqual([1, 'check.yaml:3:3: subgraphs.planet: is no subgraph of the supergraph; did you mean `planets`?\n']);
   });
 
+  it('exits with 1 for subscriptions of the response cache that are not valid for the supergraph', async () => {
+    await writeFile(join(folder, 's.graphql'), 'subscription A { nope }');
+    const { code, stderr } = await check(
+      'supergraph: { file: good.graphql }\nresponseCache: { store: memory, subscriptions: { file: s.graphql } }',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^check\.yaml:2:\d+: responseCache\.subscriptions\.file: .*subscription/i);
+    const sources = { topics: { sdl: 'type Query { a: Int } type Subscription { b: Int }', resolvers: {} } };
+    const federation = await startFederation(sources);
+    await federation.stop();
+    await writeFile(join(folder, 'topics.graphql'), federation.supergraphSdl);
+    const other = await check('supergraph: { file: topics.graphql }\nresponseCache: { store: memory, subscriptions: { file: s.graphql } }');
+    expect(other.stderr).toContain('Cannot query field "nope" on type "Subscription".');
+  });
+
   it('exits with 1 for environment variables of such a subgraph', async () => {
     const env = { SUBGRAPH_URL_PLANET: 'http://127.0.0.1:9/', SUBGRAPH_TIMEOUT_MS_PLANETS: '500' };
     const { code, stderr } = await run(['check', '--supergraph', 'good.graphql', '--auth', 'off'], { env });

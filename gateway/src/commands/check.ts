@@ -1,6 +1,7 @@
 /** `trestle-gateway check`: validates the configuration and the supergraph as a start would, without listening. */
 import { readFile } from 'node:fs/promises';
 import { SettingsError, readFamily } from '@trestle/env';
+import type { EventSettings } from '../cache/events/invalidate-by-events.ts';
 import type { SourceSettings } from '../configuration/choose-source.ts';
 import { subgraphSettings } from '../configuration/settings/settings.ts';
 import { suggest } from '../configuration/values/suggest.ts';
@@ -19,7 +20,7 @@ export interface CheckedConfiguration {
 }
 
 /** The settings of one graph. */
-export interface CheckedGraph {
+export interface CheckedGraph extends Pick<EventSettings, 'RESPONSE_CACHE_SUBSCRIPTIONS_FILE'> {
   readonly supergraph: SourceSettings;
   readonly limits: Limits;
   readonly extensions: { readonly file: string | undefined };
@@ -57,19 +58,20 @@ export async function check({ readConfig, print, printFault }: CheckOptions): Pr
 }
 
 /** Checks the supergraph of a graph, and its settings against it. */
-async function checkGraph(
-  { configuration, env, supergraph, limits, extensions }: CheckedGraph,
-  { print, printFault }: Pick<CheckOptions, 'print' | 'printFault'>,
-): Promise<number> {
+async function checkGraph(graph: CheckedGraph, { print, printFault }: Pick<CheckOptions, 'print' | 'printFault'>): Promise<number> {
+  const { configuration, env, supergraph, extensions } = graph;
   const { place, sdl } = await readSupergraph(supergraph, printFault);
-  const names =
+  const loaded =
     sdl === undefined
       ? undefined
-      : await loadSubgraphNames(sdl, limits).catch((error: unknown) => {
+      : await load(sdl, graph).catch((error: unknown) => {
           printFault(`${place}: ${(error as Error).message}`);
           return undefined;
         });
+  const names = loaded?.names;
   const faults = names ? findUnknownSubgraphs({ configuration, env }, names) : [];
+  if (loaded?.subscriptionFault !== undefined)
+    faults.push(configuration.describe('responseCache.subscriptions.file', loaded.subscriptionFault));
   faults.push(...(await findExtensionFaults(extensions.file)));
   for (const fault of faults) printFault(fault);
   if (faults.length > 0) return EXIT.badConfiguration;
@@ -98,11 +100,14 @@ async function readSupergraph(settings: SourceSettings, printFault: CheckOptions
   return { place: reading?.place ?? source.place, sdl: reading?.sdl };
 }
 
-async function loadSubgraphNames(sdl: string, limits: Limits): Promise<string[]> {
+/** Returns the names of the subgraphs, and the first fault of the subscriptions of the response cache. Rejects for what is no supergraph. */
+async function load(sdl: string, { limits, RESPONSE_CACHE_SUBSCRIPTIONS_FILE: subscriptions }: CheckedGraph) {
   const planner = await startPlannerThread(sdl, limits);
   const names = planner.facts.subgraphs.map(({ name }) => name);
+  const { query, operationNames } = subscriptions ?? { query: '', operationNames: [] };
+  const prepared = await Promise.all(operationNames.map((operationName) => planner.prepare({ query, operationName, labels: [] })));
   await planner.stop();
-  return names;
+  return { names, subscriptionFault: prepared.flatMap((each) => ('errors' in each ? each.errors : [])).at(0)?.message };
 }
 
 async function findExtensionFaults(file: string | undefined): Promise<string[]> {

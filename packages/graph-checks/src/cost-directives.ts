@@ -9,6 +9,7 @@ import {
   Kind,
   getNamedType,
   getNullableType,
+  isAbstractType,
   isCompositeType,
   isInputObjectType,
   isInterfaceType,
@@ -47,11 +48,27 @@ export function baseCost(schema: GraphQLSchema, root: string): number {
   return root === schema.getMutationType()?.name ? MUTATION_COST : 0;
 }
 
-/** Returns what one object or leaf of a field costs: the weight of `@cost` on the field, or on its type; else 1 for an object and 0 for a leaf. */
-export function weightOfField(supergraph: GraphQLSchema, name: FieldName, type: GraphQLField<unknown, unknown>['type']): number {
+/**
+ * Returns what one object or leaf of a field costs: the weight of `@cost` on the field, or on its type; else 1 for an object and 0 for a leaf. Returns
+ * undefined where the object types of an abstract type have different weights, which {@link weightOfObject} returns.
+ */
+export function weightOfField(
+  supergraph: GraphQLSchema,
+  name: FieldName,
+  type: GraphQLField<unknown, unknown>['type'],
+): number | undefined {
   const definition = findField(supergraph, name);
-  const ofType = definition && supergraph.getType(getNamedType(definition.type).name)?.astNode?.directives;
-  return weightOf(definition?.astNode?.directives ?? []) ?? weightOf(ofType ?? []) ?? (isCompositeType(getNamedType(type)) ? 1 : 0);
+  const own = weightOf(definition?.astNode?.directives ?? []);
+  if (own !== undefined) return own;
+  const named = definition && supergraph.getType(getNamedType(definition.type).name);
+  if (!isAbstractType(named)) return weightOf(named?.astNode?.directives ?? []) ?? (isCompositeType(getNamedType(type)) ? 1 : 0);
+  const weights = new Set(supergraph.getPossibleTypes(named).map((each) => weightOfObject(supergraph, each.name)));
+  return weights.size > 1 ? undefined : ([...weights][0] ?? 1);
+}
+
+/** Returns what an object of an object type costs where its field has no weight: the weight of `@cost` on the type, else 1. */
+export function weightOfObject(supergraph: GraphQLSchema, type: string): number {
+  return weightOf(supergraph.getType(type)?.astNode?.directives ?? []) ?? 1;
 }
 
 /**

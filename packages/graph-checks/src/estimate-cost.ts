@@ -31,6 +31,7 @@ import {
   sizesWithin,
   unsetSizeOf,
   weightOfField,
+  weightOfObject,
 } from './cost-directives.ts';
 import { costOfArguments, readSize } from './given-values.ts';
 
@@ -88,6 +89,8 @@ interface Selected {
   readonly sets: readonly SelectionSetNode[];
   readonly sized: ReadonlyMap<string, number>;
   readonly depth: number;
+  /** Whether the cost has the weight of the object's type. Default: false. */
+  readonly isWeighed?: boolean;
 }
 
 /** Thrown when a schema lacks a field that the operation selects, or when the operation is too large. */
@@ -129,15 +132,16 @@ function costOfOperation({ operation, selectionSet }: OperationDefinitionNode, w
 
 /** The cost of an object of an abstract type is the highest cost of its object types. */
 function costOfSets(type: GraphQLCompositeType, selected: Selected, walk: Walk): number {
-  const { sets, sized, depth } = selected;
+  const { sets, sized, depth, isWeighed = false } = selected;
   if (depth > MAX_DEPTH) throw new NoEstimateError();
-  const key = `${type.name}|${sets.map((set) => idOf(set, walk)).join()}|${[...sized].join()}`;
+  const key = `${type.name}|${sets.map((set) => idOf(set, walk)).join()}|${[...sized].join()}|${String(isWeighed)}`;
   const known = walk.known.get(key);
   if (known !== undefined) return known;
   const types = isAbstractType(type) ? walk.schema.getPossibleTypes(type) : [type];
   const costs = types.map((each) => {
     const fields = [...collect(each, sets, walk).values()];
-    return fields.reduce((sum, field) => sum + costOfField({ type: each.name, field: field.node.name.value }, field, selected, walk), 0);
+    const own = isWeighed ? weightOfObject(walk.supergraph, each.name) : 0;
+    return fields.reduce((sum, field) => sum + costOfField({ type: each.name, field: field.node.name.value }, field, selected, walk), own);
   });
   const cost = costs.length > 0 ? Math.max(...costs) : 0;
   walk.known.set(key, cost);
@@ -161,8 +165,9 @@ function costOfField(name: FieldName, { type, node, sets }: SelectedField, { siz
   const isList = isListType(getNullableType(type));
   const sized = sizesWithin({ listSize, size, isList }, ASSUMED_LIST_SIZE);
   const named = getNamedType(type);
-  const below = isCompositeType(named) ? costOfSets(named, { sets, sized, depth: depth + 1 }, walk) : 0;
-  const one = weightOfField(walk.supergraph, name, type) + below;
+  const weight = weightOfField(walk.supergraph, name, type);
+  const inner = { sets, sized, depth: depth + 1, isWeighed: weight === undefined };
+  const one = (weight ?? 0) + (isCompositeType(named) ? costOfSets(named, inner, walk) : 0);
   const times = isList ? (above.get(name.field) ?? size ?? ASSUMED_LIST_SIZE) : 1;
   // Arguments are given once, however long the list is.
   return costOfArguments(findField(walk.supergraph, name)?.args ?? [], given, walk) + times * one;

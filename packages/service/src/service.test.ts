@@ -170,7 +170,7 @@ describe('/metrics', () => {
     },
   );
 
-  it('is served on the metrics port only when there is one', async () => {
+  it('is served on the metrics port only when there is one, and probes there too', async () => {
     const port = await freePort();
     const probes = createProbes({ isReady: () => true });
     const handle = (_: IncomingMessage, response: ServerResponse) => response.writeHead(404).end();
@@ -180,7 +180,8 @@ describe('/metrics', () => {
     expect((await fetch(`http://127.0.0.1:${String(service.port)}/metrics`)).status).toBe(404);
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     expect(await fetch(`${url}/metrics`, { headers }).then((reply) => reply.text())).toContain('process_cpu_seconds_total');
-    expect((await fetch(`${url}/readyz`)).status).toBe(404);
+    const statuses = ['/livez', '/readyz', '/other'].map(async (path) => (await fetch(url + path, { headers })).status);
+    expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
   });
 });
 

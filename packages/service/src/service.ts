@@ -39,8 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const http = createHttpServer(options);
   const { server } = http;
   await listen(server, { port, host, log });
-  const metricsServer =
-    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, log, readMetrics: probes.readMetrics });
+  const metricsServer = metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, log, probes });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port, ...listeningFields });

@@ -1,5 +1,5 @@
 /** One subscription of the operator, whose events invalidate what they have changed. */
-import type { Log } from '@trestle/log';
+import { type Log, ReportedError } from '@trestle/log';
 import { UNCOUNTED } from '@trestle/limits/quota';
 import { type BackoffLimits, backoffMs } from '@trestle/service/process/backoff';
 import { createContext } from '../../request/context.ts';
@@ -120,10 +120,12 @@ export class InvalidatingSubscription {
   #retry(errors: StreamEnd['errors']): void {
     if (this.#isStopped) return;
     const { log, retry = RETRY } = this.#options;
-    const code = errors[0]?.extensions?.['code'];
+    const [error] = errors;
+    const code = error?.extensions?.['code'];
     log.warn('a subscription of the response cache has ended, and is tried again', {
       operation: this.#name,
       ...(typeof code === 'string' && { code }),
+      ...(error && { error: new ReportedError(error.message) }),
     });
     this.#failures++;
     this.#timer = setTimeout(

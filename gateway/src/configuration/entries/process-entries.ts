@@ -45,7 +45,9 @@ export const PROCESS_ENTRIES = {
     otherwise: '/readyz only',
   }),
   GRAPHIQL: atStart('server.graphiql', 'Whether browsers get GraphiQL at server.path.'),
-  METRICS_PORT: atStart('server.metricsPort', 'A separate port for /metrics.', { otherwise: "the server's port, for this machine only" }),
+  METRICS_PORT: atStart('server.metricsPort', 'A separate port for /metrics, and also for the probes, by plain HTTP.', {
+    otherwise: "the server's port, for this machine only",
+  }),
   MAX_CONNECTIONS: atStart('server.maxConnections', 'The most open connections.'),
   MAX_CONNECTIONS_PER_ADDRESS: atStart('server.maxConnectionsPerAddress', 'The most open connections of one address.', {
     otherwise: 'half of all',

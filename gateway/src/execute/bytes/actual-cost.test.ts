@@ -31,6 +31,17 @@ describe('the actual cost of a result that was assembled from bytes', () => {
     expect({ path, cost }).toEqual({ path: 'bytes', cost: expected });
   });
 
+  it('counts an object below an interface or a union by the weight of its own type', async () => {
+    const shapes = composeSupergraph({
+      shapes: `type Query { node: Node all: [Any!] fixed: Node @cost(weight: 1) } interface Node { id: ID } union Any = A | B
+        type A implements Node @cost(weight: 3) { id: ID } type B implements Node @cost(weight: 9) { id: ID }`,
+    });
+    const text =
+      '{"data":{"node":{"__typename":"B","id":"1"},"all":[{"__typename":"A"},{"__typename":"B"}],"fixed":{"__typename":"B","id":"1"}}}';
+    const { path, cost } = await runOperation(prepare('{ node { id } all { __typename } fixed { id } }', shapes), () => text, {});
+    expect({ path, cost }).toEqual({ path: 'bytes', cost: 9 + (3 + 9) + 1 });
+  });
+
   it('counts a mutation', async () => {
     const { cost } = await runOnce('mutation { rename(name: "A") { name } }', () => '{"data":{"rename":{"name":"A"}}}');
     expect(cost).toBe(11);

@@ -77,10 +77,10 @@ function createContext(wordsOf: (hole: number) => number, costs: FieldCosts) {
   const context: WalkerContext = {
     wordsOf,
     costOf(type, field) {
-      const { weight, args } = costs.of(type, field);
+      const { args, ...weights } = costs.of(type, field);
       const fixed = Number(args);
-      if (!Number.isNaN(fixed)) return { weight, args: String(fixed) };
-      return { weight, args: `g[${argumentCosts.push(args) - 1}]` };
+      if (!Number.isNaN(fixed)) return { ...weights, args: String(fixed) };
+      return { ...weights, args: `g[${argumentCosts.push(args) - 1}]` };
     },
     bitOf(variable) {
       const bit = conditions.indexOf(variable);

@@ -56,6 +56,15 @@ interface Members {
   readonly keepsBraces: boolean;
 }
 
+interface ValueOptions extends Omit<FieldCost, 'args'> {
+  readonly isKept: boolean;
+}
+
+interface CasesOptions extends Pick<FieldCost, 'ofObject'> {
+  readonly keepsBraces: boolean;
+  readonly isTop: boolean;
+}
+
 class WalkerGenerator {
   readonly #fetch: RequestedFetch;
   readonly #context: WalkerContext;
@@ -113,7 +122,7 @@ class WalkerGenerator {
   }
 
   /** Objects of an abstract type: the name of the type comes first. */
-  #cases(cases: readonly RequestedObject[], { keepsBraces, isTop }: { keepsBraces: boolean; isTop: boolean }): void {
+  #cases(cases: readonly RequestedObject[], { keepsBraces, isTop, ofObject }: CasesOptions): void {
     const text = this.#text;
     text.expect('{');
     text.add('{const o=p;');
@@ -121,7 +130,9 @@ class WalkerGenerator {
     text.flush();
     for (const [i, requested] of cases.entries()) {
       const name = `${requested.type.name}"`;
-      text.add(`if(${matches(name)}){p+=${name.length};${isTop ? `w[r+${TYPE_WORD}]=${i};` : ''}`);
+      text.add(
+        `if(${matches(name)}){p+=${name.length};${ofObject ? `q+=${ofObject(requested.type.name)};` : ''}${isTop ? `w[r+${TYPE_WORD}]=${i};` : ''}`,
+      );
       const isOpen = keepsBraces && isTypenameFirst(requested);
       if (keepsBraces && !isOpen) this.#cut('o');
       this.#members(isOpen ? { ...requested, items: requested.items.slice(1) } : requested, { isOpen, comma: 'yes', keepsBraces });
@@ -205,17 +216,17 @@ class WalkerGenerator {
   #field({ field, isKept, selected }: FieldItem, type: string): void {
     const text = this.#text;
     const { key, register } = field;
-    const { weight, args } = selected ? this.#context.costOf(type, selected) : FREE;
+    const { args, ...weights } = selected ? this.#context.costOf(type, selected) : FREE;
     if (args !== '0') text.add(`if(costs!==null)q+=${args};`);
     text.expect(`${JSON.stringify(key)}:`);
     const isId = isIdType(field.type);
     if (register !== undefined && !isId) text.add(`s${register}=p;`);
-    if (field.type) this.#value(field.type, field, { isKept, weight });
+    if (field.type) this.#value(field.type, field, { isKept, ...weights });
     else text.expect(JSON.stringify(type));
     if (register !== undefined && !isId) text.add(`e${register}=p;`);
   }
 
-  #value(type: GraphQLOutputType, field: RequestedField, { isKept, weight }: { isKept: boolean; weight: number }): void {
+  #value(type: GraphQLOutputType, field: RequestedField, { isKept, weight, ofObject }: ValueOptions): void {
     const text = this.#text;
     const isNullable = !isNonNullType(type) && !field.isNeverNull;
     const inner = isNonNullType(type) ? type.ofType : type;
@@ -224,12 +235,16 @@ class WalkerGenerator {
     if (weight !== 0 && (field.cases.length === 0 || !isListType(inner))) text.add(`q+=${weight};`);
     if (isListType(inner)) {
       text.add('if(b[p]!==91)return 0;p++;if(b[p]===93)p++;else for(;;){if(t>limit)return -1;');
-      this.#value(inner.ofType as GraphQLOutputType, field, { isKept, weight: field.cases.length === 0 ? 0 : weight });
+      this.#value(inner.ofType as GraphQLOutputType, field, { isKept, weight: field.cases.length === 0 ? 0 : weight, ofObject });
       text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
     } else if (String(inner) === 'ID') this.#id(field, isKept);
     else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
-    else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false });
-    else this.#object(field.cases[0] as RequestedObject, isKept);
+    else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false, ofObject });
+    else {
+      const [only] = field.cases as [RequestedObject];
+      if (ofObject) text.add(`q+=${ofObject(only.type.name)};`);
+      this.#object(only, isKept);
+    }
     text.add(isNullable ? '}' : '');
   }
 

@@ -77,6 +77,10 @@ describe('the estimated cost', () => {
     ['{ slow a: slow }', 8],
     ['mutation { rename { id } }', 11],
     ['{ any { ... on User { friends(first: 2) { id } } ... on Photo { url } } }', 10 * 3],
+    // Of an abstract type, the weight of the type belongs to what is selected of it.
+    ['{ any { __typename } }', 10 * 3],
+    ['{ any { ... on User { id friends(first: 1) { id } } } }', 10 * 3],
+    ['{ any { ... on User { friends(first: 3) { id } } } }', 10 * (1 + 3)],
     ['{ users(first: 2) { ...f } } fragment f on User { friends(first: 2) { id } }', 2 + 2 * 2],
     ['{ __schema { types { name } } }', 0],
   ])('of %s is %d', (source, cost) => {
@@ -141,7 +145,7 @@ it('the actual cost counts what is there, by the same weights', () => {
     slow: 1,
     any: [{ __typename: 'Photo' }, { __typename: 'User', photo: { url: '' } }, null],
   };
-  expect(count(source, data)).toBe(2 + 3 + 2 + 4 + 2 + 3);
+  expect(count(source, data)).toBe(2 + 3 + 2 + 4 + 3 + (1 + 3));
   expect(count('mutation { rename { id } }', { rename: null })).toBe(10);
 });
 

@@ -11,6 +11,7 @@ import {
   findListSize,
   sizesWithin,
   weightOfField,
+  weightOfObject,
 } from '@trestle/graph-checks/cost-directives';
 import {
   type GraphQLCompositeType,
@@ -37,6 +38,13 @@ export interface CostInput {
   readonly selections: Selections;
 }
 
+/** Selections of an object, the sizes that its field gives to lists in it, and whether the cost has the weight of the object's type. */
+interface Weighed {
+  readonly guarded: readonly GuardedSet[];
+  readonly sized: ReadonlyMap<string, string>;
+  readonly isWeighed: boolean;
+}
+
 /** Returns an expression of type `Compiled['cost']`; `introspection` is the cost of `__schema` and `__type`. */
 export function generateCost({
   schema,
@@ -51,20 +59,24 @@ export function generateCost({
   const known = new Map<string, string>();
   const keyOf = createKeys();
   /** Each type and selection is written once; otherwise the code would grow exponentially with abstract types in abstract types. */
-  const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
-    const key = `${type.name}|${keyOf(guarded)}|${[...sized].join()}`;
+  const ofSets = (type: GraphQLCompositeType, { guarded, sized, isWeighed }: Weighed): string => {
+    const key = `${type.name}|${keyOf(guarded)}|${[...sized].join()}|${String(isWeighed)}`;
     const before = known.get(key);
     if (before !== undefined) return before;
-    const text = writeSets(type, guarded, sized);
+    const text = writeSets(type, { guarded, sized, isWeighed });
     const name = `k${String(known.size)}`;
     if (text.length > LONGEST_INLINE) functions.push(`const ${name}=vars=>${text};`);
     known.set(key, text.length > LONGEST_INLINE ? `${name}(vars)` : text);
     return known.get(key) ?? text;
   };
-  const writeSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
+  const writeSets = (type: GraphQLCompositeType, { guarded, sized, isWeighed }: Weighed): string => {
     // The cost of an object of an abstract type is the highest cost of its object types.
     const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
-    const sums = [...new Set(types.map((each) => sum(selections.collect(each, guarded).map((field) => ofField(each, field, sized)))))];
+    const ofType = (each: GraphQLCompositeType) => [
+      String(isWeighed ? weightOfObject(supergraph, each.name) : 0),
+      ...selections.collect(each, guarded).map((field) => ofField(each, field, sized)),
+    ];
+    const sums = [...new Set(types.map((each) => sum(ofType(each))))];
     return sums.length === 1 ? (sums[0] ?? '0') : `Math.max(${sums.join(',') || '0'})`;
   };
   const ofField = (parent: GraphQLNamedType, field: CollectedField, sizedByParent: ReadonlyMap<string, string>): string => {
@@ -77,13 +89,16 @@ export function generateCost({
     const size = sizeOf(listSize, given, boundsOf(schema, name, listSize));
     const sized = sizesWithin({ listSize, size, isList }, String(ASSUMED_LIST_SIZE));
     const weight = weightOfField(supergraph, name, field.type);
-    const below = isCompositeType(named) ? ofSets(named, field.sets, sized) : '0';
-    const one = sum([String(weight), below]);
+    const inner = { guarded: field.sets, sized, isWeighed: weight === undefined };
+    const one = sum([String(weight ?? 0), isCompositeType(named) ? ofSets(named, inner) : '0']);
     const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one) : one;
     // Arguments are given once, however long the list is.
     return sum([...inputs.ofArguments(name, given), all]);
   };
-  const total = sum([String(baseCost(schema, root.name) + introspection), ofSets(root, sets, new Map())]);
+  const total = sum([
+    String(baseCost(schema, root.name) + introspection),
+    ofSets(root, { guarded: sets, sized: new Map(), isWeighed: false }),
+  ]);
   return `(()=>{${SIZE}${inputs.declarations()}${functions.join('')}return vars=>${total};})()`;
 }
 
@@ -92,8 +107,10 @@ const LONGEST_INLINE = 200;
 
 /** What a selected field costs in a result. */
 export interface FieldCost {
-  /** For each object; for a leaf once, unless it is null. */
+  /** For each object, beside that of its type; for a leaf once, unless it is null. */
   readonly weight: number;
+  /** Returns the weight of an object of a type; undefined where {@link weight} has it. */
+  readonly ofObject?: ((type: string) => number) | undefined;
   /** An expression over `vars`: the cost of its arguments, once for each object that has the field. */
   readonly args: string;
 }
@@ -111,7 +128,9 @@ export function createFieldCosts(supergraph: GraphQLSchema): FieldCosts {
     of(parent, { name, type, nodes }) {
       if (!type) return { weight: 0, args: '0' };
       const field = { type: parent, field: name };
-      return { weight: weightOfField(supergraph, field, type), args: sum(inputs.ofArguments(field, nodes[0]?.arguments ?? [])) };
+      const weight = weightOfField(supergraph, field, type);
+      const ofObject = weight === undefined ? (object: string) => weightOfObject(supergraph, object) : undefined;
+      return { weight: weight ?? 0, ofObject, args: sum(inputs.ofArguments(field, nodes[0]?.arguments ?? [])) };
     },
     declarations: () => inputs.declarations(),
   };
@@ -123,24 +142,27 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
   const functions: string[] = [];
   const written = new Map<string, string>();
   const keyOf = createKeys();
-  const writeObject = (type: GraphQLCompositeType, guarded: readonly GuardedSet[]): string => {
-    const key = `${type.name}|${keyOf(guarded)}`;
+  const writeObject = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], ofObject?: FieldCost['ofObject']): string => {
+    const key = `${type.name}|${keyOf(guarded)}|${ofObject ? 'weighed' : ''}`;
     const known = written.get(key);
     if (known !== undefined) return known;
     const name = `c${written.size}`;
     written.set(key, name);
     if (isAbstractType(type)) {
-      const cases = schema.getPossibleTypes(type).map((each) => `case ${quote(each.name)}:return ${writeObject(each, guarded)}(o);`);
+      const weigh = (name: string) => (ofObject ? `${String(ofObject(name))}+` : '');
+      const cases = schema
+        .getPossibleTypes(type)
+        .map((each) => `case ${quote(each.name)}:return ${weigh(each.name)}${writeObject(each, guarded)}(o);`);
       functions.push(`function ${name}(o){switch(o.__typename){${cases.join('')}}return 0;}`);
       return name;
     }
     const terms = selections.collect(type, guarded).flatMap((field) => {
       if (!field.type) return [];
       const named = getNamedType(field.type);
-      const { weight, args: given } = costs.of(type.name, field);
+      const { weight, ofObject, args: given } = costs.of(type.name, field);
       const value = read('o', field.key);
       const terms = given === '0' ? [] : [`(${value}===undefined?0:${given})`];
-      if (isCompositeType(named)) terms.push(`each(${value},${weight},${writeObject(named, field.sets)})`);
+      if (isCompositeType(named)) terms.push(`each(${value},${weight},${writeObject(named, field.sets, ofObject)})`);
       else if (weight !== 0) terms.push(`(${value}==null?0:${weight})`);
       // The data may have a field that the result has not, because another subgraph requires it.
       const when = conditionOf(field.when);

@@ -23,8 +23,8 @@ export interface Probes {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
   /** Makes `/readyz` answer 503, so that load balancers send no more requests. */
   leave(): void;
-  /** Returns what `/metrics` responds with. */
-  readonly readMetrics: (request: IncomingMessage) => Promise<ProbeResponse>;
+  /** As {@link answer}, on the separate port for metrics: `/metrics` is for all who reach it. */
+  answerOnMetricsPort(request: IncomingMessage, response: ServerResponse): boolean;
   /** Makes `answer` ignore `/metrics`, because the process serves it on a separate port. */
   moveMetrics(): void;
 }
@@ -69,10 +69,17 @@ export function createProbes({
   const responders = new Map<string, Responder>([['/metrics', read]]);
   for (const path of ['/livez', paths.liveness ?? '/livez']) responders.set(path, () => Promise.resolve(LIVE));
   for (const path of ['/readyz', paths.readiness ?? '/readyz']) responders.set(path, readReadiness);
+  const answer = (request: IncomingMessage, response: ServerResponse, mayReadMetrics: boolean) => {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const respond = path === '/metrics' && !mayReadMetrics ? undefined : responders.get(path);
+    if (!respond || isPreflight(request)) return false;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    void send((id) => (isRead ? respond(request) : Promise.resolve(toMethodResponse(request, id))), request, response);
+    return true;
+  };
   return {
     metrics,
     registries,
-    readMetrics: read,
     addMetrics(added) {
       registries.push(added);
     },
@@ -82,16 +89,8 @@ export function createProbes({
     moveMetrics() {
       hasMetrics = false;
     },
-    answer(request, response) {
-      const path = request.url?.split('?', 1)[0] ?? '';
-      const respond = responders.get(path);
-      if (!respond) return false;
-      if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
-      if (isPreflight(request)) return false;
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      void send((id) => (isRead ? respond(request) : Promise.resolve(toMethodResponse(request, id))), request, response);
-      return true;
-    },
+    answer: (request, response) => answer(request, response, hasMetrics && isLocalRequest(request)),
+    answerOnMetricsPort: (request, response) => answer(request, response, true),
   };
 }
 
