@@ -103,8 +103,8 @@ export async function startGraph(
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const recordUnknown = config.TRUSTED_DOCUMENTS_LOG_UNKNOWN ? createUnknownRecord({ log, metrics }) : undefined;
-  const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId } = config;
-  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly, needsId, recordUnknown });
+  const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId, AUTOMATIC_PERSISTED_QUERIES: keepsTexts } = config;
+  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly, keepsTexts, needsId, recordUnknown });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, usage });
   const endpoints = [
     ...createInvalidation(config, cache),
