@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { SettingsError, type SettingForm } from '@trestle/env';
 import { describeDefault } from './configuration/generate/describe.ts';
 import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/entries/setting-tree.ts';
-import { suggest } from './configuration/values/suggest.ts';
+import { suggest } from '@trestle/env/suggest';
 import { readVersion } from './package-files.ts';
 
 const COMMANDS = {

@@ -105,9 +105,9 @@ export async function startGraph(
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const recordUnknown = config.TRUSTED_DOCUMENTS_LOG_UNKNOWN ? createUnknownRecord({ log, metrics }) : undefined;
-  const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId } = config;
+  const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId, AUTOMATIC_PERSISTED_QUERIES: keepsTexts } = config;
   const remote = createHiveLookups(config, { log, metrics });
-  const documents = createDocuments({ readTrusted: trusted.read, remote, isTrustedOnly, needsId, recordUnknown });
+  const documents = createDocuments({ readTrusted: trusted.read, remote, isTrustedOnly, keepsTexts, needsId, recordUnknown });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, measure, log, usage });
   const endpoints = [
     ...createInvalidation(config, cache),

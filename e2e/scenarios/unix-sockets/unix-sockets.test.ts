@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/clients/client.ts';
-import { type Answer, type Federation, type FederationOptions, type Received, serve, startFederation } from '../../stack/federation/federation.ts';
+import {
+  type Answer,
+  type Federation,
+  type FederationOptions,
+  type Received,
+  serve,
+  startFederation,
+} from '../../stack/federation/federation.ts';
 import { subscribeTo } from '../../stack/clients/subscriber.ts';
 
 const SOURCES = {

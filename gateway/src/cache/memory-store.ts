@@ -67,12 +67,13 @@ export class MemoryStore implements ResultStore {
     return this.#versions.isValid(version, tags) ? { bytes, policy, tags: entry.tags, ageMs: now - bornAt } : undefined;
   }
 
-  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {
-    if (bytes.length > MAX_RESULT_BYTES || !this.#versions.isValid(version, tags)) return;
+  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): boolean {
+    if (bytes.length > MAX_RESULT_BYTES || !this.#versions.isValid(version, tags)) return false;
     const known = this.#entries.peek(key);
-    if (known && known.version > version) return;
+    if (known && known.version > version) return false;
     const bornAt = this.#now() - ageMs;
     this.#entries.set(key, { bytes, policy, tags, version, bornAt, expiresAt: bornAt + keptMs });
+    return true;
   }
 
   invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {

@@ -54,20 +54,12 @@ export class PendingResult {
     const { key, store, version, staleSeconds, onEnd } = this.#options;
     const kept = this.#toKept(ending);
     onEnd?.(this);
-    if (kept) {
-      const { bytes, policy, tags } = kept;
-      store.put(key, {
-        bytes,
-        policy,
-        tags,
-        version,
-        ageMs: performance.now() - this.#startedAt,
-        keptMs: (lifetimeOf(policy) + staleSeconds) * 1000,
-      });
-    }
+    const [ageMs, staleMs] = [performance.now() - this.#startedAt, staleSeconds * 1000];
+    // A mutation may have come meanwhile, which the result is older than.
+    const isStored = kept !== undefined && store.put(key, { ...kept, version, ageMs, keptMs: lifetimeOf(kept.policy) * 1000 + staleMs });
     // Later: what they do is not part of this request.
     for (const each of this.#waiting) process.nextTick(each, kept);
-    return { kind: 'miss', isStored: kept !== undefined, isCollapsed: false };
+    return { kind: 'miss', isStored, isCollapsed: false };
   }
 
   #toKept({ outcome, bytes, length, restriction, hasHeaders, tags: sent }: Ending): (KeptResult & Pick<StoredResult, 'tags'>) | undefined {

@@ -83,10 +83,11 @@ export class RedisStore implements ResultStore {
     return { version: Number(reply[0]), found: keys.map((_, i) => toFound(reply, 1 + i * VALUES_PER_RESULT)) };
   }
 
-  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {
-    if (bytes.length > MAX_RESULT_BYTES) return;
+  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): boolean {
+    if (bytes.length > MAX_RESULT_BYTES) return false;
     const values = [String(version), bytes, JSON.stringify(policy), JSON.stringify(tags), String(Math.ceil(ageMs)), String(keptMs)];
     void this.#link.run((client) => client.putResult(toKey(key), ...values));
+    return true;
   }
 
   invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {

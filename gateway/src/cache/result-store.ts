@@ -51,8 +51,11 @@ export interface ResultStore {
   find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void;
   /** The same for several keys at once. */
   findAll(wanted: ManyWanted, done: (lookup: ManyFound | undefined) => void): void;
-  /** Keeps a result, unless a newer one is kept under the key. Does not wait, and reports no failure. */
-  put(key: string, result: StoredResult): void;
+  /**
+   * Keeps a result, unless a newer one is kept under the key. Does not wait, and reports no failure. Returns false for one that is not kept, because it
+   * is too large, or, as far as this process knows, invalid or older.
+   */
+  put(key: string, result: StoredResult): boolean;
   /**
    * Invalidates every result with one of these tags. Calls back once, when no later lookup of this process finds one, with whether the same is true of all
    * processes that share the store. If it is not, the store tries again.

@@ -4,7 +4,7 @@ import { SettingsError, readFamily } from '@trestle/env';
 import type { EventSettings } from '../cache/events/invalidate-by-events.ts';
 import type { SourceSettings } from '../configuration/choose-source.ts';
 import { subgraphSettings } from '../configuration/settings/settings.ts';
-import { suggest } from '../configuration/values/suggest.ts';
+import { suggest } from '@trestle/env/suggest';
 import { loadModule } from '../extensions/load-extensions.ts';
 import type { Limits } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/threads/planner-thread.ts';

@@ -31,3 +31,15 @@ it('refuses texts of trusted documents where their ids are needed', () => {
   expect(() => send({ query: '{ b }', ...byHash })).toThrow('Send the id of a trusted document in place of its text.');
   expect(() => send({ query: '{ c }' })).toThrow('Only trusted documents are executed.');
 });
+
+it('keeps no text where automatic persisted queries are off, but finds trusted documents by their hashes', () => {
+  const trusted = readTrustedDocuments(JSON.stringify({ [sha256('{ b }')]: '{ b }' }));
+  const documents = createDocuments({ readTrusted: () => trusted, isTrustedOnly: false, keepsTexts: false });
+  const send = (query: string | undefined, hash: string) =>
+    documents.resolve({ query, extensions: { persistedQuery: { version: 1, sha256Hash: hash } } } as never, {
+      name: undefined,
+      version: undefined,
+    });
+  expect([send('{ a }', sha256('{ a }')), send(undefined, sha256('{ b }'))]).toEqual(['{ a }', '{ b }']);
+  expect(() => send(undefined, sha256('{ a }'))).toThrow('PersistedQueryNotSupported');
+});

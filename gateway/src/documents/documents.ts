@@ -23,21 +23,30 @@ export interface DocumentOptions {
   readonly remote?: Pick<RemoteDocuments, 'find'> | undefined;
   /** Whether documents that are not trusted are refused. */
   readonly isTrustedOnly: boolean;
+  /** Whether texts of clients are kept by their hashes (automatic persisted queries). Default true. */
+  readonly keepsTexts?: boolean;
   /** Whether trusted documents are refused too when they are sent as texts. Default false. */
   readonly needsId?: boolean;
   /** Records documents outside of the manifest. Default: nothing does. */
   readonly recordUnknown?: RecordUnknown | undefined;
 }
 
-/** The error to which clients of Apollo's automatic persisted queries respond by sending the text with its hash. */
-export class PersistedQueryNotFound extends Fault {
-  constructor() {
-    super('NOT_FOUND', 'PersistedQueryNotFound');
+/** The errors to which clients of Apollo's automatic persisted queries respond by sending the text, with its hash or from now on without. */
+export class PersistedQueryFault extends Fault {
+  constructor(message: 'PersistedQueryNotFound' | 'PersistedQueryNotSupported') {
+    super('NOT_FOUND', message);
   }
 }
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
-export function createDocuments({ readTrusted, remote, isTrustedOnly, needsId = false, recordUnknown }: DocumentOptions): Documents {
+export function createDocuments({
+  readTrusted,
+  remote,
+  isTrustedOnly,
+  keepsTexts = true,
+  needsId = false,
+  recordUnknown,
+}: DocumentOptions): Documents {
   const persisted = createDocumentCache();
   const findByHash = (hash: string, client: ClientApplication) =>
     readTrusted()?.find(`sha256:${hash}`, client) ?? readTrusted()?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
@@ -52,7 +61,7 @@ export function createDocuments({ readTrusted, remote, isTrustedOnly, needsId = 
       if (query === undefined) {
         if (hash === undefined) throw fail('VALIDATION_ERROR', 'The request has no `query`.');
         const text = findByHash(hash, client);
-        if (text === undefined) throw new PersistedQueryNotFound();
+        if (text === undefined) throw new PersistedQueryFault(keepsTexts ? 'PersistedQueryNotFound' : 'PersistedQueryNotSupported');
         if (recordUnknown && !readTrusted()?.has(text, client)) recordUnknown(text, 'executed');
         return text;
       }
@@ -64,7 +73,7 @@ export function createDocuments({ readTrusted, remote, isTrustedOnly, needsId = 
       if (hash !== undefined && persisted.get(hash) !== query) {
         if (createHash('sha256').update(query).digest('hex') !== hash)
           throw fail('VALIDATION_ERROR', '`extensions.persistedQuery.sha256Hash` does not match `query`.');
-        persisted.set(hash, query);
+        if (keepsTexts) persisted.set(hash, query);
       }
       return query;
     },

@@ -2,7 +2,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Log } from '@trestle/log';
 import { Counter, type Registry } from 'prom-client';
-import { suggest } from '../configuration/values/suggest.ts';
+import { suggest } from '@trestle/env/suggest';
 import type { Measure } from '../request/context.ts';
 import { type Hooks, NO_HOOKS, compileHooks } from './compile-hooks.ts';
 import type { CoprocessorSettings } from './coprocessor-settings.ts';

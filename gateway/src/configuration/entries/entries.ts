@@ -237,6 +237,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'responseCache.subscriptions.authorization',
     'The value of Authorization with which subgraphs receive these subscriptions.',
   ),
+  AUTOMATIC_PERSISTED_QUERIES: atStart(
+    'documents.automaticPersistedQueries',
+    'Whether texts of clients are kept in memory, so that clients may send their hashes.',
+  ),
   TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
   TRUSTED_DOCUMENTS_REQUIRE_ID: atStart(

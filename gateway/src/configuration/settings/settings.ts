@@ -179,6 +179,7 @@ export const settings = {
   MAX_BATCH: setting.integer(1, 100).default(1),
   MAX_BODY_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
+  AUTOMATIC_PERSISTED_QUERIES: setting.onOff().default(true),
   TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
   TRUSTED_DOCUMENTS_REQUIRE_ID: setting.onOff().default(false),

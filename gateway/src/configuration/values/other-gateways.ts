@@ -14,7 +14,7 @@ const PROBES = 'the settings here are `server.livenessPath` and `server.readines
 
 /** By their paths. */
 const ROUTER: readonly (readonly [string, string])[] = [
-  ['apq', 'automatic persisted queries are always on'],
+  ['apq', is('documents.automaticPersistedQueries')],
   ['authentication.router', are('authentication.trustedIssuersFile', 'authentication.tokenSources')],
   ['authorization.directives', is('authorization.deniedFields')],
   ['authorization.require_authentication', is('authentication.required')],
@@ -111,7 +111,7 @@ const COSMO: readonly (readonly [string, string])[] = [
   ['authentication.jwt', are('authentication.trustedIssuersFile', 'authentication.tokenSources')],
   ['authentication.providers', is('authentication.trustedIssuersFile')],
   ['authorization.reject_operation_if_unauthorized', is('authorization.deniedFields')],
-  ['automatic_persisted_queries', 'automatic persisted queries are always on'],
+  ['automatic_persisted_queries', is('documents.automaticPersistedQueries')],
   ['cache_control_policy', is('headers.response')],
   ['cache_warmup', is('supergraph.warmUp.operations')],
   ['cdn', is('supergraph.url')],

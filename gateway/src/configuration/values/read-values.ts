@@ -11,7 +11,7 @@ import { SCHEMA_KEY } from '../entries/schema-key.ts';
 import { type Direction, RULE_KEYS, readHeaderRule } from '../settings/read-header-rule.ts';
 import type { ConfigurationNode, NamedNode, RulesNode, SectionNode, SettingNode } from '../entries/setting-tree.ts';
 import { type Environment, substitute } from '../file/substitute.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '@trestle/env/suggest';
 import { writePair } from './write-pair.ts';
 
 /** The most subgraphs, and the most items of a list. */

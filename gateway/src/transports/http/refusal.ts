@@ -4,7 +4,7 @@ import { toChallenge } from '@trestle/identity/credentials/challenge';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
-import { PersistedQueryNotFound } from '../../documents/documents.ts';
+import { PersistedQueryFault } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
 import { UnsupportedCoding } from './content-coding.ts';
 import { chooseMediaType } from './negotiation.ts';
@@ -52,7 +52,7 @@ export function sendRefusal(
   const contentType = mediaType?.contentType ?? 'application/json; charset=utf-8';
   sendText(exchange, {
     // Clients of automatic persisted queries expect 200 and send the text then.
-    status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
+    status: fault instanceof PersistedQueryFault ? 200 : ERRORS[fault.code].status,
     // The rest of an unread body is discarded, and the connection ends.
     head: {
       'content-type': contentType,
