@@ -248,7 +248,7 @@ describe('a module that cannot be used', () => {
     ['has no export', 'export const a = 1;', 'must have extensions as its default export'],
     ['has no name', 'export default {};', 'must have a name'],
     ['has an unknown hook', "export default { name: 'a', onRequests() {} };", 'a.onRequests is no hook'],
-    ['has a hook with wrong case', "export default { name: 'a', onPlan() {}, oncontext() {} };", 'did you mean `onContext`?'],
+    ['has a hook with wrong case', "export default { name: 'a', onPlan() {}, OnContext() {} };", 'did you mean `onContext`?'],
     ['has a misspelt hook in a class', "class A { name = 'a'; OnPlan() {} }; export default new A();", 'a.OnPlan is no hook'],
     ['has no hook', "export default { name: 'a', one: 1 };", 'a has no hook'],
     ['has a hook that is no function', "export default { name: 'a', onPlan: 1 };", 'a.onPlan must be a function'],

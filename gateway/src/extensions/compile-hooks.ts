@@ -3,7 +3,7 @@ import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Log } from '@trestle/log';
 import type { Measure } from '../request/context.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
-import { RefusableEvent } from './events.ts';
+import { GuardedEvent } from './events.ts';
 import type { Extension } from './extension.ts';
 
 /** A hook that refuses by throwing or rejecting. */
@@ -100,10 +100,10 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
       try {
         returned = hook.call(event);
       } catch (error) {
-        refuse(RefusableEvent.refusalOf(event) ?? error);
+        refuse(GuardedEvent.refusalOf(event) ?? error);
         return;
       }
-      const caught = RefusableEvent.refusalOf(event);
+      const caught = GuardedEvent.refusalOf(event);
       if (caught) {
         if (isThenable(returned)) returned.then(undefined, () => undefined);
         refuse(caught);
@@ -116,14 +116,14 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
       within(returned, options.timeoutMs).then(
         () => {
           resume(() => {
-            const caughtLater = RefusableEvent.refusalOf(event);
+            const caughtLater = GuardedEvent.refusalOf(event);
             if (caughtLater) refuse(caughtLater);
             else runFrom(i + 1, event, done);
           });
         },
         (error: unknown) => {
           resume(() => {
-            refuse(RefusableEvent.refusalOf(event) ?? error);
+            refuse(GuardedEvent.refusalOf(event) ?? error);
           });
         },
       );

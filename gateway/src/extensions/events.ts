@@ -20,7 +20,7 @@ function toRefusal(code: string, message: string): Error {
 }
 
 /** An event whose hooks may refuse. It keeps what `refuse` has thrown: a hook that catches it has refused nevertheless. */
-export class RefusableEvent {
+export class GuardedEvent {
   #refusal: Error | undefined = undefined;
 
   get refuse(): (code: string, message: string) => never {
@@ -32,7 +32,7 @@ export class RefusableEvent {
 
   /** Returns what the first call of `refuse` has thrown; undefined before it, and for other events. */
   static refusalOf(event: unknown): Error | undefined {
-    return event instanceof RefusableEvent ? event.#refusal : undefined;
+    return event instanceof GuardedEvent ? event.#refusal : undefined;
   }
 }
 
@@ -45,7 +45,7 @@ function maySetResponseHeader(name: string): boolean {
  * The events are objects of classes, so that V8 gives each class one shape. They create a function only when a hook reads it, because most hooks read few.
  * Every request with extensions creates several events.
  */
-export class ArrivedEvent extends RefusableEvent implements RequestEvent {
+export class ArrivedEvent extends GuardedEvent implements RequestEvent {
   readonly request: ExtendedRequest;
 
   constructor(request: ExtendedRequest) {
@@ -142,7 +142,7 @@ export interface ExtendedFetch {
   readonly context: { readonly extended?: ExtendedRequest | undefined };
 }
 
-class SentEvent extends RefusableEvent implements SubgraphRequestEvent {
+class SentEvent extends GuardedEvent implements SubgraphRequestEvent {
   readonly request: ExtendedRequest | undefined;
   readonly subgraph: string;
   readonly url: string;
