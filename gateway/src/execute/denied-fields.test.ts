@@ -107,7 +107,7 @@ describe('a key that the client may not read', () => {
     const { data, errors, fetches } = runFor(HOME, query, { access: ANYBODY, answer });
     expect(fetches).toHaveLength(2);
     expect(data).toBeNull();
-    expect(errors.map(({ extensions }) => extensions['requiredScopes'])).toEqual([['ids'], ['ids']]);
+    expect(errors.map(({ extensions }) => extensions.requiredScopes)).toEqual([['ids'], ['ids']]);
     const allowed = runFor(HOME, query, { access: holding('ids'), answer });
     expect(allowed.data).toEqual({ users: [{ key: 'u1', id: 'u1', orders: [{ __typename: 'Order' }] }] });
   });

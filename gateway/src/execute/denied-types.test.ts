@@ -32,7 +32,7 @@ describe('interfaces and unions', () => {
     ];
     const { data, errors } = runFor(POSTS, query, { answer: () => ({ shapes }) });
     expect(data).toEqual({ shapes: [{ side: 2 }, { area: 4, side: null }] });
-    expect(errors.map(({ extensions }) => extensions['coordinate'])).toEqual(['Square.side']);
+    expect(errors.map(({ extensions }) => extensions.coordinate)).toEqual(['Square.side']);
   });
 
   it('keep a field that is denied on the interface and allowed on the object type', () => {
@@ -57,7 +57,7 @@ describe('interfaces and unions', () => {
       ],
     });
     expect(fetches.join()).not.toContain('notes');
-    expect(errors.map(({ extensions }) => extensions['coordinate'])).toEqual(['Draft.title', 'Draft.notes']);
+    expect(errors.map(({ extensions }) => extensions.coordinate)).toEqual(['Draft.title', 'Draft.notes']);
     expect(runFor(POSTS, query, { access: holding('drafts'), answer: () => posts }).errors).toEqual([]);
   });
 

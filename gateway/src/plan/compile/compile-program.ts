@@ -48,8 +48,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
   const plan = createPlan(loaded);
 
   return (read, labels) => {
-    const { document, hasRenamedAliases, operation, fragments, expanded, root, selections, sets, introspection } = read;
-    const { rules, denied, denials } = read;
+    const { document, hasRenamedAliases, operation, fragments, expanded, root, selections, sets, introspection, denied } = read;
     const renamed = renameReserved(expanded);
     const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { ...patch, schema };
@@ -94,11 +93,11 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       },
       shape: describeShape(expanded.selectionSet),
       // The result of an operation with rules depends on the caller.
-      isPublic: isSubscription && rules.length === 0 && isPublic(document),
+      isPublic: isSubscription && read.rules.length === 0 && isPublic(document),
       sliced: findSliced(expanded),
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
-      denials,
+      denials: read.denials,
       usage: options.describeUsage?.(schema, read),
       ...(deferred && { deferred }),
     };
