@@ -3,6 +3,7 @@
  * field in the response). Each runs on the real gateway.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/clients/client.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 import { LitEvents } from '../../stack/federation/lit-events.ts';
 import { subscribeTo } from '../../stack/clients/subscriber.ts';
@@ -144,10 +145,7 @@ describe.each(['bytes', 'objects'])('an alias that is the name of another field 
 
   it('is in the results of a subscription', async () => {
     const subscriber = subscribeTo(federation.gateway.url, { query: 'subscription { id: lit { price: weight cost id: label name } }' });
-    const isOpen = async () => {
-      while (events.open === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
-    await isOpen();
+    await until(() => Promise.resolve(events.open > 0));
     events.send(item);
     expect(await subscriber.wait(1)).toEqual([{ data: { id: { price: 7, cost: 10, id: 'seven', name: 'name 1' } } }]);
     await subscriber.stop();
