@@ -177,7 +177,7 @@ describe('the look-up of a document', () => {
     const asked = Array.from({ length: 20 }, () => post(federation, { documentId: 'web~1.0.0~ship' }));
     await until(() => Promise.resolve(cdn.requested.length > 0));
     const last = post(federation, { documentId: 'web~1.0.0~ship' });
-    // A request with a text does not wait for it.
+    // A request with its document does not wait for the look-up.
     expect(summarize(await post(federation, { query: '{ ship }' }))).toMatchObject({ data: { ship: 'Ship 1' } });
     release();
     for (const each of [...asked, last]) expect(summarize(await each)).toMatchObject({ data: { ship: 'Ship 1' } });

@@ -20,7 +20,7 @@ async function run(query: string, { onObjects, answer }: { onObjects: boolean; a
   return { data, sent, path: paths.join(), errors: found.map(({ message, path }) => `${(path ?? []).join('.')}: ${message}`) };
 }
 
-/** Answers the root by a text without the names of types, and entities by values of the fields. */
+/** Answers the root with JSON that has no names of types, and entities with values of the fields. */
 const answer =
   (root: string, entities: readonly object[] = [], onObjects = false): Respond =>
   ({ query }) =>

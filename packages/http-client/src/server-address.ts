@@ -32,7 +32,7 @@ export function toServerAddress(url: URL): ServerAddress {
   return { origin: 'http://localhost', path, socketPath };
 }
 
-/** Returns what tells servers apart: connections to one of them may be used for another with the same value. */
+/** Returns the key of a server: a connection to one server may be used for another with the same key. */
 export function toServerKey({ origin, socketPath }: ServerAddress): string {
   return socketPath === undefined ? origin : `unix://${socketPath}`;
 }
