@@ -1,13 +1,7 @@
 /** One graph of the process: its supergraph, its engine, its check of credentials, and its transports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ApiKeyExchange } from '@trestle/identity/credentials/api-key-exchange';
-import type { TokenVerifier } from '@trestle/identity/verification/token-verifier';
-import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
-import type { Admission } from '@trestle/service/admission/admission';
-import type { Edge } from '@trestle/service/edge/edge';
-import type { Tracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
@@ -23,49 +17,22 @@ import { SharedExecutions } from './engines/shared-executions.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
-import { findCollectedHeaders } from './collected-headers.ts';
-import { createMatcher, hasClaims } from './headers/header-rules.ts';
-import { createHeaderRecorder } from './observability/recorded-headers.ts';
-import { createRequestMetrics } from './observability/request-metrics.ts';
+import { hasClaims } from './headers/header-rules.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
-import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
-import type { StartPlanner } from './plan/threads/planner-thread.ts';
 import type { Measure } from './request/context.ts';
-import type { RunOperation } from './request/operation.ts';
-import { createTokenFinder, findSourceHeaders } from './request/token-sources.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
 import { createHiveDocuments } from './sources/hive-documents.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
 import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
-import type { SendBuffers } from './transports/delivery/send-buffers.ts';
-import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
-import { toCacheVary } from './transports/http/cache-control.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
-import type { Compression } from './transports/http/compression.ts';
-import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
-import { ReservedStreams } from './transports/sse/reserved-streams.ts';
-import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
-import type { CallbackRegistry } from './upstream/subscriptions/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
-import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
-
-/** What all graphs of a process share. */
-export interface SharedParts {
-  readonly tracing: Tracing;
-  readonly admission: Admission;
-  readonly rateLimits: RateLimits;
-  readonly edge: Edge;
-  readonly buffers: SendBuffers;
-  readonly compression: Compression;
-  /** Starts planners; undefined for threads of this process. */
-  readonly startPlanner: StartPlanner | undefined;
-  /** Receives events of subgraphs by callbacks; undefined where no address for them is set. */
-  readonly callbacks: CallbackRegistry | undefined;
-}
+import { watchTrustedDocuments } from './watch-documents.ts';
+import { createTransports } from './create-transports.ts';
+import type { Observers, SharedParts } from './shared-parts.ts';
 
 /** A graph that is ready to serve. */
 export interface Graph {
@@ -175,11 +142,6 @@ function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings 
   return hasClaims(headerRules) ? { ...responseCache, sharing: 'anonymous' } : responseCache;
 }
 
-interface Observers {
-  readonly log: Log;
-  readonly metrics: Registry;
-}
-
 interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner' | 'callbacks'> {
   readonly measure: Measure;
   readonly hooks: Hooks;
@@ -235,67 +197,5 @@ function prepareEngine(
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');
     return createApolloEngine(options);
-  };
-}
-
-interface TransportParts extends SharedParts, Observers {
-  readonly hooks: Hooks;
-  readonly run: RunOperation;
-  readonly verifier: TokenVerifier | undefined;
-  readonly apiKeys: ApiKeyExchange | undefined;
-  readonly endpoints: readonly Endpoint[];
-  readonly readTrusted: TrustedDocumentsWatch['read'];
-}
-
-function createTransports({ place, config }: GraphConfig, { buffers, metrics: registry, edge, readTrusted, ...parts }: TransportParts) {
-  const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
-  const { forwardMutationHeaders } = config;
-  const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
-  const { verifier } = parts;
-  const forwardHeaders = findCollectedHeaders(config);
-  const isForwarded = createMatcher(config.headerRules, findSourceHeaders(config.TOKEN_SOURCES));
-  const requestParts = {
-    ...parts,
-    path: config.GRAPHQL_PATH,
-    publicPath: place.path + config.GRAPHQL_PATH,
-    isCredentialRequired: config.AUTH_REQUIRED,
-    isAllowedOrigin: edge.isAllowedOrigin,
-    tokens: createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin),
-    recordHeaders: createHeaderRecorder(config.OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST),
-    forwardHeaders,
-    isForwarded,
-  };
-  const changing = [...forwardHeaders, ...findSourceHeaders(config.TOKEN_SOURCES)];
-  const requests = createRequestMetrics(registry);
-  const metrics = createTransportMetrics(registry);
-  const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
-  const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
-  const sockets = new WebSocketTransport({
-    ...requestParts,
-    fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
-    limits: config.sockets,
-    buffers,
-    requests,
-    metrics,
-  });
-  const handle = createHttpTransport({
-    ...requestParts,
-    forwardMutationHeaders,
-    maxBatch: config.MAX_BATCH,
-    maxBodyBytes: config.MAX_BODY_BYTES,
-    maxUploadBytes: config.MAX_UPLOAD_BYTES,
-    hasGraphiql: config.GRAPHIQL,
-    readCacheVary: () => toCacheVary({ changing, hasPatterns: isForwarded !== undefined, isBy: readTrusted()?.isBy }),
-    responses,
-    reserved,
-    metrics: requests,
-  });
-  return {
-    handle,
-    upgrade: sockets.upgrade,
-    drain: async () => {
-      reserved.stop();
-      await Promise.all([sockets.drain(subscriptionDrainMs, subscriptionDrainMs + requestDrainMs), responses.drain(subscriptionDrainMs)]);
-    },
   };
 }
