@@ -11,6 +11,7 @@ import { MISSING, RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts
 import type { FieldCost } from '../cost/cost.ts';
 import type { CollectedField, Condition } from '../selections/selection.ts';
 import type { RequestedFetch } from './requested-fetch.ts';
+import { scanId } from './id-scan.ts';
 import { isIdType } from './required-key.ts';
 import { type RequestedField, type RequestedHole, type RequestedItem, type RequestedObject, Unsupported } from './requested-object.ts';
 import { scanLeaf } from './leaf-scan.ts';
@@ -248,22 +249,10 @@ class WalkerGenerator {
     text.add(isNullable ? '}' : '');
   }
 
-  /**
-   * An ID that is a number is written as a string (GraphQL §3.5.5): its digits are a piece between two quotes. The place of a value that a key needs is
-   * without quotes, so that 1 and "1" are one entity.
-   */
-  #id({ type, register }: RequestedField, isKept: boolean): void {
-    const isInList = register !== undefined && !isIdType(type);
-    const [start, end] = register === undefined || isInList ? ['', ''] : [`s${register}=`, `e${register}=`];
-    this.#text.add(`if(b[p]===34){${start && `${start}p+1;`}p=scan.string(b,p+1);if(p===0)return 0;${end && `${end}p-1;`}}else{`);
-    this.#text.add(isInList ? 'return 0;' : `const d=p;p=scan.int(b,p);if(p===0)return 0;${start && `${start}d;${end}p;`}`);
-    if (isKept && !isInList) {
-      const at = this.#context.constant('"');
-      const quote = `w[t++]=${at * 2};w[t++]=${at + 1};`;
-      this.#text.add(`if(run<d<<1){w[t++]=run;w[t++]=d;}${quote}w[t++]=d<<1;w[t++]=p;${quote}run=p<<1;`);
-      this.#words += 8;
-    }
-    this.#text.add('}');
+  #id(field: RequestedField, isKept: boolean): void {
+    const { code, words } = scanId(field, isKept ? this.#context.constant('"') : undefined);
+    this.#text.add(code);
+    this.#words += words;
   }
 
   #hole({ number, register, first }: RequestedHole): void {
