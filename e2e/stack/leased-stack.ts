@@ -1,36 +1,12 @@
 /**
  * A stack that test files use one after another. The pool (stack-pool.ts) starts as many as there are files at once, and empties the databases
  * between two files. A file that ends without giving its stack back, because it failed or hung, gets it stopped: no other file sees its state.
- * The file and the pool talk in lines of JSON: each command (`LeaseCommand`) gets one reply.
  */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { createInterface } from 'node:readline';
 import { type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
+import { type StackAddress, connectToPool } from './pool-connection.ts';
 import { type RunningProcess, startProcess } from './processes/process.ts';
 import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
-
-/** The addresses of one machine. */
-export interface StackAddress {
-  readonly gateway: { readonly url: string };
-}
-
-/** What a file learns of the stack that it leases. */
-export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'direct' | 'settings' | 'keyFiles' | 'files' | 'databaseUrls'> & {
-  readonly subgraphUrls: Readonly<Record<SubgraphName, string>>;
-  readonly nodes: readonly StackAddress[];
-};
-
-/** What a file asks of the pool: first a stack, whose processes get the settings `env` too, at the end to take it back. */
-export type LeaseCommand =
-  | { readonly command: 'lease'; readonly env: Readonly<Record<string, string>> }
-  | { readonly command: 'kill'; readonly subgraph: SubgraphName; readonly signal: 'SIGTERM' | 'SIGKILL' }
-  | { readonly command: 'revive'; readonly subgraph: SubgraphName }
-  | { readonly command: 'done' };
-
-/** The pool's reply to a command; `stack` to a lease. */
-export type LeaseReply = { readonly stack?: StackDescription } | { readonly error: string };
 
 /** What files may use of a stack that others use after them: they cannot read what its processes wrote, and end only subgraphs. */
 export type LeasedStack = Pick<
@@ -102,33 +78,5 @@ export async function leaseStack({ env = {} }: { readonly env?: Readonly<Record<
       await pool.send({ command: 'done' });
       pool.close();
     },
-  };
-}
-
-/** The lease lasts as long as the connection. */
-function connectToPool() {
-  const path = process.env['TEST_STACKS_SOCKET'];
-  if (path === undefined) throw new Error('TEST_STACKS_SOCKET is not set. Run the test by Jest with the configuration of this repository.');
-  const socket = connect(path);
-  // An error closes it.
-  socket.on('error', () => undefined);
-  const lines = createInterface({ input: socket });
-  const closed = new Promise<[string]>((resolve) => {
-    socket.once('close', () => {
-      resolve([JSON.stringify({ error: 'the pool has ended' })]);
-    });
-  });
-  return {
-    /** Rejects when the pool could not do it. */
-    async send(command: LeaseCommand) {
-      const replied = once(lines, 'line') as Promise<[string]>;
-      socket.write(`${JSON.stringify(command)}\n`);
-      const [line] = await Promise.race([replied, closed]);
-      const reply = JSON.parse(line) as LeaseReply;
-      if (!('error' in reply)) return reply;
-      socket.destroy();
-      throw new Error(`The pool of stacks could not ${command.command}: ${reply.error}`);
-    },
-    close: () => socket.destroy(),
   };
 }

@@ -6,8 +6,9 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it, jest } from '@jest/globals';
 import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
 import { until } from './clients/client.ts';
-import { type LeasedStack, type StackDescription, leaseStack } from './leased-stack.ts';
 import { toWebm } from './clients/multipart.ts';
+import { type LeasedStack, leaseStack } from './leased-stack.ts';
+import type { StackDescription } from './pool-connection.ts';
 
 // These tests start systems themselves, up to two in a test, beside those that other files start.
 jest.setTimeout(180_000);

@@ -1,13 +1,16 @@
 /**
  * Lends stacks to test files, one after another (leased-stack.ts). Runs in Jest's main process: a test file has its own modules, and cannot keep
  * processes for the next one. A file connects to a socket, asks for a stack, reads its description, and gives it back at the end.
+ *
+ * It also composes the supergraphs of small federations: each file would load and compile the composition anew.
  */
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { eachSubgraph } from '@trestle/schema/subgraphs';
 import { emptyStack } from './empty-stack.ts';
-import type { LeaseCommand, LeaseReply, StackDescription } from './leased-stack.ts';
+import type { ComposedSource } from './federation/composition.ts';
+import type { PoolCommand, PoolReply, StackDescription } from './pool-connection.ts';
 import type { Stack, SubgraphName } from './stack.ts';
 
 /** A stack that no file has leased for so long is stopped: its processes would take time from other tests. */
@@ -59,13 +62,14 @@ type Stacks = ReturnType<typeof createStacks>;
 /** Serves one lease, until its end. */
 async function serve(socket: Socket, stacks: Stacks): Promise<void> {
   const lines: AsyncIterator<string> = createInterface({ input: socket })[Symbol.asyncIterator]();
-  const receive = async (): Promise<LeaseCommand | undefined> => {
+  const receive = async (): Promise<PoolCommand | undefined> => {
     // A worker that is killed resets the connection.
     const next = await lines.next().catch(() => undefined);
-    return next === undefined || next.done === true ? undefined : (JSON.parse(next.value) as LeaseCommand);
+    return next === undefined || next.done === true ? undefined : (JSON.parse(next.value) as PoolCommand);
   };
-  const reply = (message: LeaseReply) => socket.write(`${JSON.stringify(message)}\n`);
+  const reply = (message: PoolReply) => socket.write(`${JSON.stringify(message)}\n`);
   const first = await receive();
+  if (first?.command === 'compose') reply(await compose(first.sources));
   if (first?.command !== 'lease') return;
   let stack: Stack;
   try {
@@ -81,10 +85,19 @@ async function serve(socket: Socket, stacks: Stacks): Promise<void> {
   reply({});
 }
 
+async function compose(sources: readonly ComposedSource[]): Promise<PoolReply> {
+  try {
+    const { composeSources } = await import('./federation/composition.ts');
+    return { supergraphSdl: composeSources(sources) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 interface Conversation {
   /** Resolves with the next command; with undefined when the file has ended. */
-  readonly receive: () => Promise<LeaseCommand | undefined>;
-  readonly reply: (message: LeaseReply) => void;
+  readonly receive: () => Promise<PoolCommand | undefined>;
+  readonly reply: (message: PoolReply) => void;
 }
 
 /** Returns whether the file has given the stack back, and with all its processes. */
@@ -92,7 +105,7 @@ async function followCommands(stack: Stack, { receive, reply }: Conversation): P
   const killed = new Set<SubgraphName>();
   for (let next = await receive(); next; next = await receive()) {
     if (next.command === 'done') return killed.size === 0;
-    if (next.command === 'lease') continue;
+    if (next.command === 'lease' || next.command === 'compose') continue;
     const { subgraph } = next;
     killed.add(subgraph);
     try {

@@ -211,24 +211,21 @@ describe('a gateway without a check of credentials', () => {
 });
 
 describe('a supergraph that cannot be enforced', () => {
-  const sdl = compose(subgraphs, {});
+  let sdl: string;
+  beforeAll(async () => {
+    sdl = await compose(subgraphs, {});
+  });
+
   it.each([
-    ['an unknown version of a feature', sdl.replace('authenticated/v0.1', 'authenticated/v0.2'), 'v0.2'],
-    ['scopes that are not lists of lists', sdl.replace('[["orders:read"]]', '["orders:read"]'), '@requiresScopes on Yard.workers'],
-    ['no alternative', sdl.replace('[["orders:read"]]', '[]'), '@requiresScopes on Yard.workers'],
-    ['an alternative without scopes', sdl.replace('[["orders:read"]]', '[["orders:read"], []]'), 'at least one entry'],
-    ['an empty scope', sdl.replace('"orders:read"', '""'), 'at least one entry'],
-    [
-      'a directive where it is not allowed',
-      sdl.replace('rename(name: String!', 'rename(name: String! @authenticated'),
-      '@authenticated where',
-    ],
-    [
-      'an unknown import',
-      sdl.replace('authenticated/v0.1", for: SECURITY', 'authenticated/v0.1", for: SECURITY, import: ["@other"]'),
-      '@other',
-    ],
-  ])('is refused: %s', async (_, changed, reason) => {
+    ['an unknown version of a feature', ['authenticated/v0.1', 'authenticated/v0.2'], 'v0.2'],
+    ['scopes that are not lists of lists', ['[["orders:read"]]', '["orders:read"]'], '@requiresScopes on Yard.workers'],
+    ['no alternative', ['[["orders:read"]]', '[]'], '@requiresScopes on Yard.workers'],
+    ['an alternative without scopes', ['[["orders:read"]]', '[["orders:read"], []]'], 'at least one entry'],
+    ['an empty scope', ['"orders:read"', '""'], 'at least one entry'],
+    ['a directive where it is not allowed', ['rename(name: String!', 'rename(name: String! @authenticated'], '@authenticated where'],
+    ['an unknown import', ['authenticated/v0.1", for: SECURITY', 'authenticated/v0.1", for: SECURITY, import: ["@other"]'], '@other'],
+  ] as const)('is refused: %s', async (_, [found, replacement], reason) => {
+    const changed = sdl.replace(found, replacement);
     expect(changed).not.toBe(sdl);
     const file = join(settings.home, 'changed.graphql');
     await writeFile(file, changed);

@@ -83,7 +83,7 @@ it('migrates a field with each new supergraph until the other subgraph owns it, 
   federation = await startFederation(createSubgraphs({ price: label('percent(0)') }));
   const urls: Record<string, string> = {};
   for (const [, name = '', url = ''] of federation.supergraphSdl.matchAll(/name: "(\w+)", url: "([^"]+)"/g)) urls[name] = url;
-  const replace = (price: string) => federation.replaceSupergraph(compose(createSubgraphs({ price }), urls));
+  const replace = async (price: string) => federation.replaceSupergraph(await compose(createSubgraphs({ price }), urls));
   const settled = async (expected: object) => JSON.stringify(await answer()) === JSON.stringify(expected);
   const seen = new Set<string>();
   let isOver = false;

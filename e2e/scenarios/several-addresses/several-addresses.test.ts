@@ -35,7 +35,7 @@ beforeAll(async () => {
   first = await startSubgraph('first');
   const second = await startSubgraph('second');
   const urls = [first, second].map(({ port }) => `http://127.0.0.1:${String(port)}/graphql`);
-  await writeFile(join(folder, 'supergraph.graphql'), compose({ names: { sdl: 'type Query { name: String }' } }, {}));
+  await writeFile(join(folder, 'supergraph.graphql'), await compose({ names: { sdl: 'type Query { name: String }' } }, {}));
   const lines = [
     'supergraph: { file: supergraph.graphql }',
     'server: { port: 0 }',

@@ -62,7 +62,7 @@ describe('a new supergraph', () => {
     const urls: Record<string, string> = Object.fromEntries(
       [...federation.supergraphSdl.matchAll(/@join__graph\(name: "(\w+)", url: "(\S+)"\)/g)].map(([, name = '', url = '']) => [name, url]),
     );
-    await federation.replaceSupergraph(compose(sdl, urls));
+    await federation.replaceSupergraph(await compose(sdl, urls));
     const end = await client.next();
     expect(end).toMatchObject({ id: 'lost', type: 'next', payload: { errors: [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }] } });
     expect(await client.next()).toEqual({ id: 'lost', type: 'complete' });

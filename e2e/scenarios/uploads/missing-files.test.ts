@@ -28,7 +28,7 @@ beforeAll(async () => {
   const supergraph = join(home, 'supergraph.graphql');
   await writeFile(
     supergraph,
-    compose({ files }, { files: `http://127.0.0.1:${String((subgraph.address() as AddressInfo).port)}/graphql` }),
+    await compose({ files }, { files: `http://127.0.0.1:${String((subgraph.address() as AddressInfo).port)}/graphql` }),
   );
   gateway = await startGateway(['--supergraph', supergraph, '--port', '0', '--auth', 'off']);
 });

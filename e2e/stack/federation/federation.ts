@@ -6,12 +6,12 @@ import { type ServerOptions as TlsOptions, createServer as createTlsServer } fro
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { execute, parse } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { type Reply, request } from '../clients/client.ts';
+import { connectToPool } from '../pool-connection.ts';
 import { HIGH_RATE_LIMITS, MEMORY_CHECKS, SHORT_LIVED, type RunningProcess, toRunningProcess } from '../processes/process.ts';
 
 type Resolvers = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { resolvers?: unknown }>['resolvers']>;
@@ -95,7 +95,7 @@ export async function startFederation(
     await subgraph?.halt();
   };
   for (const name of Object.keys(sources)) await start(name);
-  const supergraphSdl = patch(compose(sources, urls));
+  const supergraphSdl = patch(await compose(sources, urls));
   const file = join(home, 'supergraph.graphql');
   await writeFile(file, supergraphSdl);
   const close = async () => {
@@ -129,15 +129,16 @@ export async function startFederation(
   });
 }
 
-/** Throws with the reasons when the subgraphs do not compose. */
-export function compose(sources: Readonly<Record<string, Pick<SubgraphSource, 'sdl'>>>, urls: Readonly<Record<string, string>>): string {
-  const services = Object.entries(sources).map(([name, { sdl }]) => ({
-    name,
-    url: urls[name] ?? 'http://127.0.0.1:9/',
-    typeDefs: parse(LINK + sdl),
-  }));
-  const { supergraphSdl, errors } = composeServices(services);
-  if (errors) throw new Error(errors.map(({ message }) => message).join('\n'));
+/** Composes in the pool. Returns the supergraph. Rejects with the reasons when the subgraphs do not compose. */
+export async function compose(
+  sources: Readonly<Record<string, Pick<SubgraphSource, 'sdl'>>>,
+  urls: Readonly<Record<string, string>>,
+): Promise<string> {
+  const pool = connectToPool();
+  const named = Object.entries(sources).map(([name, { sdl }]) => ({ name, url: urls[name] ?? 'http://127.0.0.1:9/', sdl: LINK + sdl }));
+  const { supergraphSdl } = await pool.send({ command: 'compose', sources: named });
+  pool.close();
+  if (supergraphSdl === undefined) throw new Error('The pool has replied without a supergraph.');
   return supergraphSdl;
 }
 
