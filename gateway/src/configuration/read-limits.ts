@@ -3,6 +3,7 @@ import type { Limits } from '../limits/limits.ts';
 
 /** The settings that are limits. */
 interface LimitValues {
+  readonly LIMITS_MODE: Limits['mode'];
   readonly MAX_DEPTH: number;
   readonly MAX_ALIASES: number;
   readonly MAX_ROOT_FIELDS: number;
@@ -22,6 +23,7 @@ interface LimitValues {
 /** Returns the limits of one operation. */
 export function toLimits(values: LimitValues): Limits {
   return {
+    mode: values.LIMITS_MODE,
     maxDepth: values.MAX_DEPTH,
     maxAliases: values.MAX_ALIASES,
     maxRootFields: values.MAX_ROOT_FIELDS,

@@ -54,7 +54,8 @@ export interface CheckOptions extends CheckParts {
 }
 
 /** Creates the checks. */
-export function createOperationChecks({ schema, document, rules, limits, costs }: CheckOptions): CheckOperation {
+export function createOperationChecks({ schema, document, rules, ...parts }: CheckOptions): CheckOperation {
+  const { limits } = parts;
   const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   // The cost includes fields that the caller may not read, as in the engine `trestle`.
   const rename = createAliasRenaming(readRequirements(document).names);
@@ -74,13 +75,14 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
       variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
       cost: compileCost(estimate(found, { schema, supergraph })),
       sliced: findSliced(found.expanded),
+      exceeded: found.exceeded,
       caching: findCacheRule({ ...found, rules: findProtection({ operation, fragments })?.rules ?? [] }),
     };
   };
   return (request) => {
     const operation = keep(known, documentKey(request), () => prepare(request));
     const { kind, name } = operation;
-    const { cost, conditions } = checkOperation(operation, request, { limits, costs });
+    const { cost, conditions } = checkOperation(operation, request, parts);
     if (kind === 'subscription')
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
     return { kind, name, conditions, cost, caching: toPlannedPolicy(operation.caching, conditions) };

@@ -11,6 +11,7 @@ import { refuseDenied } from '../access/denial.ts';
 import { type SubgraphErrors, formatError, isServerError } from '../errors/format-error.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
+import { createExcessReport } from '../observability/excess-report.ts';
 import { type AccessRules, readAccessRules } from '../plan/supergraph/access-directives.ts';
 import { patchRebasing } from '../plan/supergraph/patch-rebasing.ts';
 import { patchVariableCollector } from '../plan/supergraph/patch-variables.ts';
@@ -63,9 +64,10 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   const server = createServer(gateway, options);
   await server.start();
   const costs = createCostMetrics(options.metrics);
+  const reportExcess = createExcessReport(options.metrics, log);
   const createStages = ({ rules, document }: ReadAccess): Stages => ({
     access: createAccessFilter(schema as GraphQLSchema, rules, limits),
-    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits, costs }),
+    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits, costs, reportExcess }),
   });
   let stages = createStages(first);
   return {

@@ -26,8 +26,9 @@ export interface CheckedOperation {
  */
 export function checkPlanned(operation: Operation, request: OperationRequest, parts: CheckParts): CheckedOperation {
   const { program, compiled } = operation;
-  const { kind, name, location, sliced, variables: declared } = program;
-  const { conditions, cost } = checkOperation({ kind, name, location, sliced, variables: declared, cost: compiled.cost }, request, parts);
+  const { kind, name, location, sliced, exceeded, variables: declared } = program;
+  const checkable = { kind, name, location, sliced, exceeded, variables: declared, cost: compiled.cost };
+  const { conditions, cost } = checkOperation(checkable, request, parts);
   if (parts.limits.deniedFields === 'refuse') refuseDenied(program.denials, conditions, request.context.caller);
   const variables = addAliases(declared, request.variables);
   if (request.context.upload) checkFiles(program, variables);

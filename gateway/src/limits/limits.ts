@@ -3,12 +3,14 @@ import type { DeniedFieldMode } from '../access/denial.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Location } from '../program/program.ts';
 
-/** `enforce` refuses operations above the limit of cost, `measure` executes and counts them. */
-export const COST_MODES = ['enforce', 'measure'] as const;
-type CostMode = (typeof COST_MODES)[number];
+/** `enforce` refuses operations above a limit, `measure` executes and counts them. */
+export const LIMIT_MODES = ['enforce', 'measure'] as const;
+type LimitMode = (typeof LIMIT_MODES)[number];
 
 /** Every limit is a setting. */
 export interface Limits {
+  /** What happens to an operation above one of the limits that `measured-limits.ts` names. */
+  readonly mode: LimitMode;
   /** Nested fields. */
   readonly maxDepth: number;
   readonly maxAliases: number;
@@ -26,7 +28,8 @@ export interface Limits {
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before execution. */
   readonly maxCost: number;
-  readonly costMode: CostMode;
+  /** What happens to an operation above `maxCost`. */
+  readonly costMode: LimitMode;
   /** Directives `@defer` and `@stream` of a document; 0: the schema of clients has none of them. */
   readonly maxDeferred: number;
   /** The largest response, in bytes before compression. */
@@ -37,6 +40,7 @@ export interface Limits {
 
 /** Those of contract §6; the others leave room for every client that we know. */
 export const DEFAULT_LIMITS: Limits = {
+  mode: 'enforce',
   maxDepth: 12,
   maxAliases: 30,
   maxRootFields: 20,
@@ -107,7 +111,7 @@ export function tooExpensive(cost: number, { maxCost }: Pick<Limits, 'maxCost'>)
 }
 
 /** Returns how many objects are nested in each other; lists do not count. `parseJson` has limited the nesting. */
-function measureInputDepth(value: unknown): number {
+export function measureInputDepth(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let deepest = 0;
   for (const each of Object.values(value)) deepest = Math.max(deepest, measureInputDepth(each));

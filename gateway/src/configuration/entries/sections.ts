@@ -14,7 +14,7 @@ export const SECTIONS = {
   authentication: 'Credentials of clients.',
   authorization: 'The rights of callers.',
   rateLimits: 'Requests per minute.',
-  limits: 'Limits of requests and operations. What exceeds them is refused, but for costMode: measure.',
+  limits: 'Limits of requests and operations. What exceeds them is refused, but for mode: measure and costMode: measure.',
   responseCache: 'Results of queries, kept as long as @cacheControl in the schema allows.',
   documents: 'Documents that clients send by id.',
   mcp: 'Trusted documents as tools for agents, by the Model Context Protocol.',

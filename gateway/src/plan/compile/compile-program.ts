@@ -98,6 +98,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials: read.denials,
+      ...(read.exceeded && { exceeded: read.exceeded }),
       usage: options.describeUsage?.(schema, read),
       ...(deferred && { deferred }),
     };
