@@ -9,6 +9,7 @@ import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { createExcessReport } from '../observability/excess-report.ts';
+import { createUnprotectedReport } from '../observability/unprotected-report.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
@@ -89,7 +90,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       log,
     },
   );
-  const parts = { costs: createCostMetrics(metrics), reportExcess: createExcessReport(metrics, log), registry, executor, writing, measure };
+  const parts = { costs: createCostMetrics(metrics), reportExcess: createExcessReport(metrics, log), reportUnprotected: createUnprotectedReport(metrics, log), registry, executor, writing, measure };
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
   return {

@@ -172,7 +172,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   }),
   DENIED_FIELDS: atOnce(
     'authorization.deniedFields',
-    'What happens to an operation with fields that its caller may not read: they are removed, or the operation is refused.',
+    'What happens to an operation with fields that its caller may not read: they are removed (remove), or the operation is refused (refuse). With unprotected every caller gets all fields, and it is only reported: nothing is protected.',
   ),
   RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
     'rateLimits.anonymousPerMinute',

@@ -100,6 +100,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       denials: read.denials,
       ...(read.exceeded && { exceeded: read.exceeded }),
       usage: options.describeUsage?.(schema, read),
+      ...(read.unprotected.length > 0 && { unprotected: read.unprotected }),
       ...(deferred && { deferred }),
     };
   };

@@ -63,6 +63,8 @@ export interface ReadOperation {
   /** The selections that the caller may not read, and the error of each. */
   readonly denied: ReadonlySet<FieldNode>;
   readonly denials: readonly Denial[];
+  /** The fields that the caller may not read and gets nevertheless, where denied fields are unprotected. */
+  readonly unprotected: readonly Denial[];
   /** The limits that the document exceeds, where these are measured; undefined for none. */
   readonly exceeded: readonly ExceededLimit[] | undefined;
 }
@@ -136,8 +138,10 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
     const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
     const protection = findProtection({ operation, fragments });
-    const allowed: FilteredOperation =
-      protection && outcome !== undefined ? protection.filter(outcome) : { operation, fragments, denied: new Set(), denials: [] };
+    const whole: FilteredOperation = { operation, fragments, denied: new Set(), denials: [] };
+    const filtered = protection && outcome !== undefined ? protection.filter(outcome) : whole;
+    const isUnprotected = limits.deniedFields === 'unprotected';
+    const allowed = isUnprotected ? whole : filtered;
     const expanded = expandOperation({
       schema,
       operation: completeDirectives(allowed.operation),
@@ -154,7 +158,7 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const found = findIntrospection({ schema, operation, fragments, selections, sets });
     const introspection = found && { ...found, cost };
     const { denied, denials } = allowed;
-    const access = { rules: protection?.rules ?? [], denied, denials };
+    const access = { rules: protection?.rules ?? [], denied, denials, unprotected: isUnprotected ? filtered.denials : [] };
     const hasRenamedAliases = renamed !== sent;
     const parts = { document, hasRenamedAliases, operation, fragments, expanded: expanded.operation, incremental: incremental?.operation };
     return { ...parts, root, selections, sets, introspection, ...access, exceeded: measured.exceeded };
