@@ -8,6 +8,7 @@ import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type Graph
 import { formatRefusal } from '../errors/refusal-result.ts';
 import type { AccessRules } from '../plan/supergraph/access-directives.ts';
 import { createFindCacheRule } from '../plan/caching/cache-control.ts';
+import { type AssumedSizeOf, createAssumedSizes } from '../plan/cost/assumed-sizes.ts';
 import { generateCost } from '../plan/cost/cost.ts';
 import { describeVariables, locationOf } from '../plan/selections/input-types.ts';
 import { toPreparedError } from '../plan/planner.ts';
@@ -64,6 +65,7 @@ export function createOperationChecks({ schema, document, rules, ...parts }: Che
   const findProtection = createFindProtection(schema, rules);
   const findCacheRule = createFindCacheRule(schema, supergraph);
   const findSliced = createFindSliced(schema, supergraph);
+  const assumedSizeOf = createAssumedSizes(supergraph, limits.assumedListSizes);
   const known = new Map<string, PreparedOperation>();
   const prepare = (request: DocumentRequest) => {
     const found = read(request, Infinity);
@@ -73,7 +75,7 @@ export function createOperationChecks({ schema, document, rules, ...parts }: Che
       name: operation.name?.value,
       location: locationOf(operation),
       variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
-      cost: compileCost(estimate(found, { schema, supergraph })),
+      cost: compileCost(estimate(found, { schema, supergraph, assumedSizeOf })),
       sliced: findSliced(found.expanded),
       exceeded: found.exceeded,
       caching: findCacheRule({ ...found, rules: findProtection({ operation, fragments })?.rules ?? [] }),
@@ -106,9 +108,9 @@ function refuseRenamed(document: DocumentNode): DocumentNode {
 
 function estimate(
   { root, sets, selections, introspection }: ReadOperation,
-  schemas: Record<'schema' | 'supergraph', GraphQLSchema>,
+  parts: Record<'schema' | 'supergraph', GraphQLSchema> & { readonly assumedSizeOf: AssumedSizeOf },
 ): string {
-  return generateCost({ ...schemas, root, sets, selections, introspection: introspection?.cost ?? 0 });
+  return generateCost({ ...parts, root, sets, selections, introspection: introspection?.cost ?? 0 });
 }
 
 /** The errors of a refused operation, with its HTTP status and challenge where it has its own. */

@@ -1,11 +1,18 @@
 /** The limits of one operation (contract §6), and the checks that depend on variables. */
 import type { DeniedFieldMode } from '../access/denial.ts';
+import { ASSUMED_LIST_SIZE } from '@trestle/graph-checks/cost-directives';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Location } from '../program/program.ts';
 
 /** `enforce` refuses operations above a limit, `measure` executes and counts them. */
 export const LIMIT_MODES = ['enforce', 'measure'] as const;
 type LimitMode = (typeof LIMIT_MODES)[number];
+
+/** Sizes of lists of all subgraphs, and of single ones by their names in lower case. */
+export interface AssumedListSizes {
+  readonly all: number;
+  readonly bySubgraph: Readonly<Record<string, number>>;
+}
 
 /** Every limit is a setting. */
 export interface Limits {
@@ -28,6 +35,8 @@ export interface Limits {
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before execution. */
   readonly maxCost: number;
+  /** What the estimate assumes of lists whose size neither the schema nor the operation gives. */
+  readonly assumedListSizes: AssumedListSizes;
   /** What happens to an operation above `maxCost`. */
   readonly costMode: LimitMode;
   /** Directives `@defer` and `@stream` of a document; 0: the schema of clients has none of them. */
@@ -51,6 +60,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
+  assumedListSizes: { all: ASSUMED_LIST_SIZE, bySubgraph: {} },
   costMode: 'enforce',
   maxDeferred: 0,
   maxResponseBytes: 10 * 1024 * 1024,

@@ -14,6 +14,10 @@ export const LIMIT_ENTRIES = {
     'Whether operations above maxDepth, maxAliases, maxRootFields, maxSelections, maxInputDepth or maxDeferred are refused (enforce), or executed, counted and logged (measure).',
   ),
   MAX_COST: atOnce('limits.maxCost', 'The estimated cost of an operation.'),
+  ASSUMED_LIST_SIZE: atOnce(
+    'limits.assumedListSize',
+    'How many elements the estimated cost assumes of a list, where neither @listSize nor an argument says it.',
+  ),
   COST_MODE: atOnce('limits.costMode', 'Whether operations above maxCost are refused (enforce), or executed and counted (measure).'),
   INTROSPECTION: atOnce(
     'limits.introspection',

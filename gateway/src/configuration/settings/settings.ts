@@ -23,7 +23,7 @@ import { isHeaderValue } from '../../headers/header-values.ts';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
-import { limitSettings } from './limit-settings.ts';
+import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
@@ -239,6 +239,7 @@ export const subgraphSettings = {
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
+  'limits.assumedListSize': subgraphListSize,
   ...subgraphTrafficSettings,
 } as const;
 
