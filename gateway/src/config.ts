@@ -13,12 +13,14 @@ import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuse
 import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
+import { readListSizes } from './configuration/list-sizes.ts';
 import { toLimits } from './configuration/read-limits.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/settings/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
+import type { Limits } from './limits/limits.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
@@ -107,6 +109,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.attempt(() => readChoices(prefix, choices, env)) ?? new Map<string, Choice>();
   const subgraphErrorsByName = readByName('SUBGRAPH_ERRORS_', SUBGRAPH_ERROR_POLICIES);
   const subscriptionProtocols = readByName('SUBGRAPH_SUBSCRIPTION_PROTOCOL_', SUBSCRIPTION_PROTOCOLS);
+  const listSizes = faults.attempt(() => readListSizes(env)) ?? {};
   const addFault = createAddFault({ configuration, given }, faults);
   if (!values) return undefined;
   // Credentials cannot be checked without keys. When the file cannot be read, or has a fault at them, it may name them, so no fault is reported.
@@ -140,7 +143,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
   return {
-    ...toConfig(values, env),
+    ...toConfig(values, env, listSizes),
     ...{
       tls,
       subgraphTls,
@@ -205,7 +208,7 @@ function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Puts the settings in the form in which the parts of the gateway take them. */
-function toConfig(values: SettingValues, env: Values) {
+function toConfig(values: SettingValues, env: Values, listSizes: Limits['assumedListSizes']['bySubgraph']) {
   return {
     ...values,
     // Without credentials requests are counted by address only, and behind another gateway or proxy all clients may have one address.
@@ -252,7 +255,7 @@ function toConfig(values: SettingValues, env: Values) {
     },
     sendBuffers: { maxBytes: values.SLOW_CONSUMER_TOTAL_BYTES, stallTimeoutMs: values.SLOW_CONSUMER_TIMEOUT_MS },
     subscriptions: { maxSubscriptions: values.MAX_SUBSCRIPTIONS, reconnectMs: values.SUBSCRIPTION_RECONNECT_MS },
-    limits: toLimits(values),
+    limits: toLimits(values, listSizes),
   };
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
+import { UNPROTECTED_WARNING } from './access/denial.ts';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
@@ -59,6 +60,7 @@ export async function startGraph(
   const measure: Measure = (client = '', act) => {
     shared.admission.measure(client, act);
   };
+  if (config.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const usage = await createUsage(config, { log, metrics });
@@ -90,7 +92,7 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply: reconfigure && createApply(reconfigure, tls),
+    apply: reconfigure && createApply(reconfigure, { tls, log }),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
@@ -110,13 +112,17 @@ export async function startGraph(
 }
 
 /** Returns the function that applies a changed configuration as a whole, or rejects and changes nothing. */
-function createApply(reconfigure: NonNullable<Engine['reconfigure']>, tls: SubgraphTls): NonNullable<Graph['apply']> {
+function createApply(
+  reconfigure: NonNullable<Engine['reconfigure']>,
+  { tls, log }: { readonly tls: SubgraphTls; readonly log: Log },
+): NonNullable<Graph['apply']> {
   return async (next) => {
     const settings = toRuntimeSettings(next);
     const certificates = tls.prepare(next.subgraphTls);
     try {
       await reconfigure(settings, () => {
         certificates.use();
+        if (settings.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
       });
     } finally {
       certificates.discard();

@@ -9,7 +9,12 @@ import { planProcesses } from './processes.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Returns the settings that a folder reads itself, without those of the packages that it uses. */
 const settingsOf = (folder: string) =>
-  [`${folder}/src/config.ts`, `${folder}/src/settings.ts`, `${folder}/src/configuration/settings/settings.ts`]
+  [
+    `${folder}/src/config.ts`,
+    `${folder}/src/settings.ts`,
+    `${folder}/src/configuration/settings/settings.ts`,
+    `${folder}/src/configuration/settings/limit-settings.ts`,
+  ]
     .filter((path) => existsSync(root + path))
     .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''));
 

@@ -52,9 +52,16 @@ export function toDenialErrors(
   });
 }
 
-/** What happens to an operation with denied fields: they are removed, or the whole operation is refused. */
-export const DENIED_FIELD_MODES = ['remove', 'refuse'] as const;
+/**
+ * What happens to an operation with denied fields: they are removed, or the whole operation is refused. `unprotected` protects nothing: the fields are
+ * returned to every caller, and the operation is only reported.
+ */
+export const DENIED_FIELD_MODES = ['remove', 'refuse', 'unprotected'] as const;
 export type DeniedFieldMode = (typeof DENIED_FIELD_MODES)[number];
+
+/** The warning at the start, and at a change, of a gateway that protects nothing. */
+export const UNPROTECTED_WARNING =
+  'authorization.deniedFields is unprotected: @authenticated, @requiresScopes and @policy protect nothing, every caller gets every field';
 
 /** The fault of an operation that is refused because of its denied fields. */
 export class DeniedOperation extends Fault {

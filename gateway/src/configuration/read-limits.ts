@@ -3,6 +3,7 @@ import type { Limits } from '../limits/limits.ts';
 
 /** The settings that are limits. */
 interface LimitValues {
+  readonly LIMITS_MODE: Limits['mode'];
   readonly MAX_DEPTH: number;
   readonly MAX_ALIASES: number;
   readonly MAX_ROOT_FIELDS: number;
@@ -13,15 +14,17 @@ interface LimitValues {
   readonly DENIED_FIELDS: Limits['deniedFields'];
   readonly MAX_TOKENS: number;
   readonly MAX_COST: number;
+  readonly ASSUMED_LIST_SIZE: number;
   readonly COST_MODE: Limits['costMode'];
   readonly MAX_DEFERRED: number;
   readonly MAX_RESPONSE_BYTES: number;
   readonly OPERATION_TIMEOUT_MS: number;
 }
 
-/** Returns the limits of one operation. */
-export function toLimits(values: LimitValues): Limits {
+/** Returns the limits of one operation. `listSizes` has the assumed sizes of single subgraphs. */
+export function toLimits(values: LimitValues, listSizes: Limits['assumedListSizes']['bySubgraph']): Limits {
   return {
+    mode: values.LIMITS_MODE,
     maxDepth: values.MAX_DEPTH,
     maxAliases: values.MAX_ALIASES,
     maxRootFields: values.MAX_ROOT_FIELDS,
@@ -32,6 +35,7 @@ export function toLimits(values: LimitValues): Limits {
     deniedFields: values.DENIED_FIELDS,
     maxTokens: values.MAX_TOKENS,
     maxCost: values.MAX_COST,
+    assumedListSizes: { all: values.ASSUMED_LIST_SIZE, bySubgraph: listSizes },
     costMode: values.COST_MODE,
     maxDeferred: values.MAX_DEFERRED,
     maxResponseBytes: values.MAX_RESPONSE_BYTES,

@@ -8,6 +8,7 @@ import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type Graph
 import { formatRefusal } from '../errors/refusal-result.ts';
 import type { AccessRules } from '../plan/supergraph/access-directives.ts';
 import { createFindCacheRule } from '../plan/caching/cache-control.ts';
+import { type AssumedSizeOf, createAssumedSizes } from '../plan/cost/assumed-sizes.ts';
 import { generateCost } from '../plan/cost/cost.ts';
 import { describeVariables, locationOf } from '../plan/selections/input-types.ts';
 import { toPreparedError } from '../plan/planner.ts';
@@ -54,7 +55,8 @@ export interface CheckOptions extends CheckParts {
 }
 
 /** Creates the checks. */
-export function createOperationChecks({ schema, document, rules, limits, costs }: CheckOptions): CheckOperation {
+export function createOperationChecks({ schema, document, rules, ...parts }: CheckOptions): CheckOperation {
+  const { limits } = parts;
   const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   // The cost includes fields that the caller may not read, as in the engine `trestle`.
   const rename = createAliasRenaming(readRequirements(document).names);
@@ -63,6 +65,7 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
   const findProtection = createFindProtection(schema, rules);
   const findCacheRule = createFindCacheRule(schema, supergraph);
   const findSliced = createFindSliced(schema, supergraph);
+  const assumedSizeOf = createAssumedSizes(supergraph, limits.assumedListSizes);
   const known = new Map<string, PreparedOperation>();
   const prepare = (request: DocumentRequest) => {
     const found = read(request, Infinity);
@@ -72,15 +75,16 @@ export function createOperationChecks({ schema, document, rules, limits, costs }
       name: operation.name?.value,
       location: locationOf(operation),
       variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
-      cost: compileCost(estimate(found, { schema, supergraph })),
+      cost: compileCost(estimate(found, { schema, supergraph, assumedSizeOf })),
       sliced: findSliced(found.expanded),
+      exceeded: found.exceeded,
       caching: findCacheRule({ ...found, rules: findProtection({ operation, fragments })?.rules ?? [] }),
     };
   };
   return (request) => {
     const operation = keep(known, documentKey(request), () => prepare(request));
     const { kind, name } = operation;
-    const { cost, conditions } = checkOperation(operation, request, { limits, costs });
+    const { cost, conditions } = checkOperation(operation, request, parts);
     if (kind === 'subscription')
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
     return { kind, name, conditions, cost, caching: toPlannedPolicy(operation.caching, conditions) };
@@ -104,9 +108,9 @@ function refuseRenamed(document: DocumentNode): DocumentNode {
 
 function estimate(
   { root, sets, selections, introspection }: ReadOperation,
-  schemas: Record<'schema' | 'supergraph', GraphQLSchema>,
+  parts: Record<'schema' | 'supergraph', GraphQLSchema> & { readonly assumedSizeOf: AssumedSizeOf },
 ): string {
-  return generateCost({ ...schemas, root, sets, selections, introspection: introspection?.cost ?? 0 });
+  return generateCost({ ...parts, root, sets, selections, introspection: introspection?.cost ?? 0 });
 }
 
 /** The errors of a refused operation, with its HTTP status and challenge where it has its own. */

@@ -7,10 +7,12 @@ import type { Log } from '@trestle/log';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, print } from 'graphql';
 import type { Registry } from 'prom-client';
 import type { AccessOf } from '../access/callers.ts';
-import { refuseDenied } from '../access/denial.ts';
+import { refuseDenied, toDenialErrors } from '../access/denial.ts';
 import { type SubgraphErrors, formatError, isServerError } from '../errors/format-error.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
+import { createExcessReport } from '../observability/excess-report.ts';
+import { createUnprotectedReport } from '../observability/unprotected-report.ts';
 import { type AccessRules, readAccessRules } from '../plan/supergraph/access-directives.ts';
 import { patchRebasing } from '../plan/supergraph/patch-rebasing.ts';
 import { patchVariableCollector } from '../plan/supergraph/patch-variables.ts';
@@ -63,9 +65,10 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   const server = createServer(gateway, options);
   await server.start();
   const costs = createCostMetrics(options.metrics);
+  const reportExcess = createExcessReport(options.metrics, log);
   const createStages = ({ rules, document }: ReadAccess): Stages => ({
     access: createAccessFilter(schema as GraphQLSchema, rules, limits),
-    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits, costs }),
+    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits, costs, reportExcess }),
   });
   let stages = createStages(first);
   return {
@@ -102,8 +105,9 @@ interface Stages {
 /** Checks operations, counts their cost, and executes them. */
 function createExecute(
   server: ApolloServer<RequestContext>,
-  { stages, log, limits, accessOf }: Pick<ApolloEngineOptions, 'log' | 'limits' | 'accessOf'> & { readonly stages: () => Stages },
+  { stages, log, limits, metrics, accessOf }: Pick<ApolloEngineOptions, 'log' | 'limits' | 'metrics' | 'accessOf'> & { readonly stages: () => Stages },
 ): Engine['execute'] {
+  const reportUnprotected = createUnprotectedReport(metrics, log);
   const refuse = (error: unknown, { requestId, done, outcome = 'refused' }: Ended) => {
     const { errors, ...facts } = toRefusal(error, requestId);
     if (errors.some(isServerError)) log.error('request failed', { requestId, error });
@@ -118,6 +122,10 @@ function createExecute(
       checked = check(request);
       filtered = access.filter(request, accessOf(caller));
       if (filtered && limits.deniedFields === 'refuse') refuseDenied(filtered.denials, checked.conditions, caller);
+      if (filtered && limits.deniedFields === 'unprotected') {
+        reportUnprotected(toDenialErrors(filtered.denials, checked.conditions, caller), { name: checked.name, requestId });
+        filtered = undefined;
+      }
     } catch (error) {
       refuse(error, { requestId, done });
       return;

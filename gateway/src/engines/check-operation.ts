@@ -1,14 +1,16 @@
 /** The checks of an operation that depend on its variables, in both engines: coercion, and the limits of nesting and of cost (contract §6). */
 import { fail } from '@trestle/schema/errors';
 import { readVariables } from '../execute/variables.ts';
-import { type Limits, limitVariables, toCostFault } from '../limits/limits.ts';
+import { type Limits, toCostFault } from '../limits/limits.ts';
+import { measureOperation } from '../limits/measured-limits.ts';
 import { requireOneSlicingArgument } from '../limits/require-slicing.ts';
 import type { CostMetrics } from '../observability/cost-metrics.ts';
+import type { ReportExcess } from '../observability/excess-report.ts';
 import type { Compiled, Program } from '../program/program.ts';
 import type { OperationRequest } from '../request/operation.ts';
 
 /** What an operation is checked by. */
-export interface CheckableOperation extends Pick<Program, 'kind' | 'name' | 'variables' | 'location' | 'sliced'> {
+export interface CheckableOperation extends Pick<Program, 'kind' | 'name' | 'variables' | 'location' | 'sliced' | 'exceeded'> {
   /** The estimated cost for its variables. */
   readonly cost: Compiled['cost'];
 }
@@ -17,6 +19,7 @@ export interface CheckableOperation extends Pick<Program, 'kind' | 'name' | 'var
 export interface CheckParts {
   readonly limits: Limits;
   readonly costs: CostMetrics;
+  readonly reportExcess: ReportExcess;
 }
 
 /** An operation that may be executed. */
@@ -28,10 +31,12 @@ export interface OperationChecks {
 }
 
 /** Counts the estimated cost. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
-export function checkOperation(operation: CheckableOperation, request: OperationRequest, { limits, costs }: CheckParts): OperationChecks {
+export function checkOperation(operation: CheckableOperation, request: OperationRequest, parts: CheckParts): OperationChecks {
+  const { limits, costs, reportExcess } = parts;
   const { kind, name, variables, location, sliced } = operation;
   if (kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Mutations must be sent by POST.');
-  limitVariables(request.variables, limits, (variable) => variables.find((each) => each.name === variable)?.location);
+  const locate = (variable: string) => variables.find((each) => each.name === variable)?.location;
+  const exceeded = measureOperation(operation.exceeded, request.variables, { limits, locate });
   const conditions = readVariables(variables, request.variables);
   requireOneSlicingArgument(sliced, conditions);
   const cost = operation.cost(conditions);
@@ -41,5 +46,6 @@ export function checkOperation(operation: CheckableOperation, request: Operation
     costs.countExcess(name, isRefused ? 'refused' : 'executed');
     if (isRefused) throw toCostFault(cost, limits, location);
   }
+  if (exceeded) reportExcess(exceeded, { name, requestId: request.context.requestId });
   return { conditions, cost };
 }

@@ -11,6 +11,8 @@ import { toPlanEvent } from '../extensions/events.ts';
 import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import type { CostMetrics } from '../observability/cost-metrics.ts';
+import type { ReportExcess } from '../observability/excess-report.ts';
+import type { ReportUnprotected } from '../observability/unprotected-report.ts';
 import { toLaunchAttributes, toOperationAttributes } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
@@ -37,6 +39,8 @@ export interface RunOptions {
   readonly snapshot: Snapshot;
   readonly limits: Limits;
   readonly costs: CostMetrics;
+  readonly reportExcess: ReportExcess;
+  readonly reportUnprotected: ReportUnprotected;
   readonly registry: SubscriptionRegistry;
   readonly executor: Executor;
   readonly writing: Writing;

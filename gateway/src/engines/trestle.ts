@@ -8,6 +8,8 @@ import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
+import { createExcessReport } from '../observability/excess-report.ts';
+import { createUnprotectedReport } from '../observability/unprotected-report.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
@@ -88,14 +90,14 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       log,
     },
   );
-  const costs = createCostMetrics(metrics);
+  const parts = { costs: createCostMetrics(metrics), reportExcess: createExcessReport(metrics, log), reportUnprotected: createUnprotectedReport(metrics, log), registry, executor, writing, measure };
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
   return {
     execute(request, done) {
       snapshots.run(request, done, (snapshot, end) => {
         const { limits } = snapshots.settings;
-        new OperationRun({ request, snapshot, limits, costs, registry, executor, writing, measure, hooks, cache, shared }, end).start();
+        new OperationRun({ request, snapshot, limits, ...parts, hooks, cache, shared }, end).start();
       });
     },
     swap: (text) => snapshots.swap(text),

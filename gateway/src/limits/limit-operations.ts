@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { MAX_JSON_DEPTH } from '../request/json.ts';
 import type { Limits } from './limits.ts';
+import type { LimitMeter, MeasuredLimit } from './measured-limits.ts';
 
 /** Nested fields within `__schema` and `__type`: the standard introspection query with nine levels of `ofType` has 14. */
 export const MAX_INTROSPECTION_DEPTH = 20;
@@ -23,20 +24,21 @@ type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' 
 
 /**
  * Returns a validation rule that reports VALIDATION_ERROR with the limit and the value. Meta fields count like other fields; the depth within
- * `__schema` and `__type` is limited separately.
+ * `__schema` and `__type` is limited separately. `measured` notes the values.
  */
 export const limitOperations =
-  (limits: OperationLimits) =>
+  (limits: OperationLimits, measured?: LimitMeter) =>
   (context: ValidationContext): ASTVisitor => {
     const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection, hasMutations } = limits;
     const meter = new SelectionMeter(context);
-    const report: Report = (name, { limit, value, node }) => {
+    const report: Report = (name, { limit, value, node, setting }) => {
+      if (setting) measured?.note(setting, value);
       if (value <= limit) return;
       const message = `${name} ${String(value)} exceeds the limit of ${String(limit)}.`;
       context.reportError(new GraphQLError(message, { ...(node && { nodes: [node] }), extensions: { code: 'VALIDATION_ERROR' } }));
     };
-    const nesting = limitLevels('Value nesting depth', MAX_JSON_DEPTH, report);
-    const objects = limitLevels('Input object depth', maxInputDepth, report);
+    const nesting = limitLevels('Value nesting depth', { limit: MAX_JSON_DEPTH, report });
+    const objects = limitLevels('Input object depth', { limit: maxInputDepth, setting: 'maxInputDepth', report });
     return {
       OperationDefinition(operation) {
         const { name, selectionSet } = operation;
@@ -45,10 +47,10 @@ export const limitOperations =
         report('Operation name length', { limit: MAX_NAME_LENGTH, value: name?.value.length ?? 0, node: name });
         const { depth, introspectionDepth, aliases, fields } = meter.measure(selectionSet);
         const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);
-        report('Query depth', { limit: maxDepth, value: depth, node });
+        report('Query depth', { limit: maxDepth, value: depth, node, setting: 'maxDepth' });
         report('Introspection depth', { limit: MAX_INTROSPECTION_DEPTH, value: introspectionDepth, node });
-        report('Alias count', { limit: maxAliases, value: aliases, node });
-        report('Root field count', { limit: maxRootFields, value: fields, node });
+        report('Alias count', { limit: maxAliases, value: aliases, node, setting: 'maxAliases' });
+        report('Root field count', { limit: maxRootFields, value: fields, node, setting: 'maxRootFields' });
       },
       // Also in directives and in default values of variables.
       ListValue: nesting,
@@ -62,17 +64,31 @@ export const limitOperations =
           objects.leave(node);
         },
       },
-      SelectionSet: limitLevels('Selection set depth', MAX_SELECTION_LEVELS, report),
+      SelectionSet: limitLevels('Selection set depth', { limit: MAX_SELECTION_LEVELS, report }),
       Field(field) {
         rejectField(field, { hasIntrospection, context });
       },
     };
   };
 
-type Report = (name: string, seen: { readonly limit: number; readonly value: number; readonly node: ASTNode | undefined }) => void;
+interface Seen {
+  readonly limit: number;
+  readonly value: number;
+  readonly node: ASTNode | undefined;
+  /** The name of the limit, where it is a setting that can be measured. */
+  readonly setting?: MeasuredLimit | undefined;
+}
+
+type Report = (name: string, seen: Seen) => void;
+
+interface LevelLimit {
+  readonly limit: number;
+  readonly setting?: MeasuredLimit;
+  readonly report: Report;
+}
 
 /** Returns a visitor that reports how deep nodes of one kind are nested, as written, once for each outermost node. */
-function limitLevels(name: string, limit: number, report: Report) {
+function limitLevels(name: string, { limit, setting, report }: LevelLimit) {
   let level = 0;
   let deepest = 0;
   return {
@@ -81,7 +97,7 @@ function limitLevels(name: string, limit: number, report: Report) {
     },
     leave(node: ASTNode) {
       if (--level > 0) return;
-      report(name, { limit, value: deepest, node });
+      report(name, { limit, value: deepest, node, setting });
       deepest = 0;
     },
   };

@@ -1,14 +1,23 @@
 /** The limits of one operation (contract §6), and the checks that depend on variables. */
 import type { DeniedFieldMode } from '../access/denial.ts';
+import { ASSUMED_LIST_SIZE } from '@trestle/graph-checks/cost-directives';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Location } from '../program/program.ts';
 
-/** `enforce` refuses operations above the limit of cost, `measure` executes and counts them. */
-export const COST_MODES = ['enforce', 'measure'] as const;
-type CostMode = (typeof COST_MODES)[number];
+/** `enforce` refuses operations above a limit, `measure` executes and counts them. */
+export const LIMIT_MODES = ['enforce', 'measure'] as const;
+type LimitMode = (typeof LIMIT_MODES)[number];
+
+/** Sizes of lists of all subgraphs, and of single ones by their names in lower case. */
+export interface AssumedListSizes {
+  readonly all: number;
+  readonly bySubgraph: Readonly<Record<string, number>>;
+}
 
 /** Every limit is a setting. */
 export interface Limits {
+  /** What happens to an operation above one of the limits that `measured-limits.ts` names. */
+  readonly mode: LimitMode;
   /** Nested fields. */
   readonly maxDepth: number;
   readonly maxAliases: number;
@@ -26,7 +35,10 @@ export interface Limits {
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before execution. */
   readonly maxCost: number;
-  readonly costMode: CostMode;
+  /** What the estimate assumes of lists whose size neither the schema nor the operation gives. */
+  readonly assumedListSizes: AssumedListSizes;
+  /** What happens to an operation above `maxCost`. */
+  readonly costMode: LimitMode;
   /** Directives `@defer` and `@stream` of a document; 0: the schema of clients has none of them. */
   readonly maxDeferred: number;
   /** The largest response, in bytes before compression. */
@@ -37,6 +49,7 @@ export interface Limits {
 
 /** Those of contract §6; the others leave room for every client that we know. */
 export const DEFAULT_LIMITS: Limits = {
+  mode: 'enforce',
   maxDepth: 12,
   maxAliases: 30,
   maxRootFields: 20,
@@ -47,6 +60,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
+  assumedListSizes: { all: ASSUMED_LIST_SIZE, bySubgraph: {} },
   costMode: 'enforce',
   maxDeferred: 0,
   maxResponseBytes: 10 * 1024 * 1024,
@@ -107,7 +121,7 @@ export function tooExpensive(cost: number, { maxCost }: Pick<Limits, 'maxCost'>)
 }
 
 /** Returns how many objects are nested in each other; lists do not count. `parseJson` has limited the nesting. */
-function measureInputDepth(value: unknown): number {
+export function measureInputDepth(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let deepest = 0;
   for (const each of Object.values(value)) deepest = Math.max(deepest, measureInputDepth(each));

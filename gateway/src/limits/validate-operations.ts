@@ -4,6 +4,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, va
 import { finiteFloats } from './finite-floats.ts';
 import { limitOperations } from './limit-operations.ts';
 import type { Limits } from './limits.ts';
+import { type LimitMeter, toRefusingLimits } from './measured-limits.ts';
 
 export interface ValidationOptions {
   /** The schema of clients. */
@@ -11,6 +12,8 @@ export interface ValidationOptions {
   readonly limits: Limits;
   /** After so many errors the validation ends. */
   readonly maxErrors: number;
+  /** Notes the values that are limited. */
+  readonly measured?: LimitMeter;
 }
 
 const NO_VALUE = 'was not provided a runtime value';
@@ -18,8 +21,11 @@ const NO_VALUE = 'was not provided a runtime value';
 const CONDITIONAL_ROOT = 'The root field of a subscription must not have @skip or @include with a variable.';
 
 /** Returns the errors of a document. Those of the specification are not looked for in a document that exceeds a limit. */
-export function validateOperations(document: DocumentNode, { schema, limits, maxErrors }: ValidationOptions): readonly GraphQLError[] {
-  const exceeded = validate(schema, document, [limitOperations(limits)], { maxErrors });
+export function validateOperations(
+  document: DocumentNode,
+  { schema, limits, maxErrors, measured }: ValidationOptions,
+): readonly GraphQLError[] {
+  const exceeded = validate(schema, document, [limitOperations(toRefusingLimits(limits), measured)], { maxErrors });
   if (exceeded.length > 0) return exceeded;
   if (hasTooManyFieldPairs(document)) return [new GraphQLError(TOO_MANY_FIELD_PAIRS)];
   // Suggestions name types and fields, so guesses would read the schema that introspection does not show.

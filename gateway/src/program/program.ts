@@ -36,8 +36,18 @@ export interface Program {
   readonly types: readonly string[];
   /** The fields that the callers of this program may not read, which no fetch asks for. */
   readonly denials: readonly Denial[];
+  /** The fields that these callers may not read and get nevertheless, where `authorization.deniedFields` is `unprotected`. */
+  readonly unprotected?: readonly Denial[] | undefined;
+  /** The limits that the document exceeds, where these are measured. */
+  readonly exceeded?: readonly ExceededLimit[] | undefined;
   /** What is reported of its use; undefined where usage is not reported. */
   readonly usage?: OperationUsage | undefined;
+}
+
+/** A limit that a document exceeds: its name in `limits` of a configuration file, and the value of the document. */
+export interface ExceededLimit {
+  readonly limit: string;
+  readonly value: number;
 }
 
 /**

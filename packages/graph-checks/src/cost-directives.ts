@@ -109,13 +109,17 @@ function withinInput({ name, type }: GraphQLArgument): Bound[] {
   return isInputObjectType(input) ? Object.values(input.getFields()).flatMap((field) => toBound(field, `${name}.`)) : [];
 }
 
-/** Returns the size of a list when no slicing argument is set; undefined when the schema gives none. */
-export function unsetSizeOf(listSize: ConstDirectiveNode | undefined, bounds: readonly Bound[]): number | undefined {
+/** Returns the size of a list when no slicing argument is set; undefined when the schema gives none. `otherwise` is that of a list that can be sliced. */
+export function unsetSizeOf(
+  listSize: ConstDirectiveNode | undefined,
+  bounds: readonly Bound[],
+  otherwise = ASSUMED_LIST_SIZE,
+): number | undefined {
   const fallbacks = bounds.flatMap(({ fallback }) => (fallback === undefined ? [] : [fallback]));
   if (fallbacks.length > 0) return Math.max(...fallbacks);
   const assumed = argumentOf(listSize, 'assumedSize');
   if (assumed?.kind === Kind.INT) return Number(assumed.value);
-  return listSize || bounds.length > 0 ? ASSUMED_LIST_SIZE : undefined;
+  return listSize || bounds.length > 0 ? otherwise : undefined;
 }
 
 /** A field with its size, a number or an expression; undefined when there is none. */

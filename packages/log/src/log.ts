@@ -37,6 +37,10 @@ export interface LogFields {
   /** The number of a worker, when several processes serve a port. */
   readonly worker?: number;
   readonly count?: number;
+  /** Coordinates of the schema, such as `User.email Order.total`. */
+  readonly coordinates?: string;
+  /** The limits that an operation exceeds, each with its value: `maxDepth=14 maxAliases=31`. */
+  readonly limits?: string;
   readonly signal?: string;
   readonly hash?: string;
   /** The ids of the request's span, when it is exported. */

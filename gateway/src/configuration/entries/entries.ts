@@ -1,5 +1,6 @@
 /** The entries of all settings that a file can hold. */
 import { type Entry, type FileSettingName, atOnce, atStart } from './entry.ts';
+import { LIMIT_ENTRIES } from './limit-entries.ts';
 import { PROCESS_ENTRIES } from './process-entries.ts';
 
 /** By the names of their environment variables. */
@@ -171,7 +172,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   }),
   DENIED_FIELDS: atOnce(
     'authorization.deniedFields',
-    'What happens to an operation with fields that its caller may not read: they are removed, or the operation is refused.',
+    'What happens to an operation with fields that its caller may not read: they are removed (remove), or the operation is refused (refuse). With unprotected every caller gets all fields, and it is only reported: nothing is protected.',
   ),
   RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
     'rateLimits.anonymousPerMinute',
@@ -182,25 +183,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   REDIS_URL: atStart('rateLimits.redisUrl', 'A Redis server through which processes share these counts.', {
     otherwise: 'each process counts alone',
   }),
-  MAX_DEPTH: atOnce('limits.maxDepth', 'Nested fields of an operation.'),
-  MAX_ALIASES: atOnce('limits.maxAliases', 'Aliases of an operation.'),
-  MAX_ROOT_FIELDS: atOnce('limits.maxRootFields', 'Root fields of an operation.'),
-  MAX_SELECTIONS: atOnce('limits.maxSelections', 'Selections of an operation, with fragments expanded.'),
-  MAX_DEFERRED: atOnce('limits.maxDeferred', 'Directives @defer and @stream of a document; 0 switches incremental delivery off.'),
-  MAX_INPUT_DEPTH: atOnce('limits.maxInputDepth', 'Nested input objects, in literals and variables.'),
-  MAX_TOKENS: atOnce('limits.maxTokens', 'Tokens of a document.'),
-  MAX_COST: atOnce('limits.maxCost', 'The estimated cost of an operation.'),
-  COST_MODE: atOnce('limits.costMode', 'Whether operations above maxCost are refused (enforce), or executed and counted (measure).'),
-  INTROSPECTION: atOnce(
-    'limits.introspection',
-    'Whether clients may query __schema and __type. When off, errors suggest no names of the schema.',
-    { flag: 'introspection' },
-  ),
-  MUTATIONS: atOnce('limits.mutations', 'Whether clients may send mutations. Their fields stay in the schema.'),
-  MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
-  MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
-  MAX_BODY_BYTES: atStart('limits.maxBodyBytes', 'Bytes of a request body without files, as it is sent and decompressed.'),
-  MAX_UPLOAD_BYTES: atStart('limits.maxUploadBytes', 'Bytes of all files in one request.'),
+  ...LIMIT_ENTRIES,
   RESPONSE_CACHE: atStart(
     'responseCache.store',
     'Where results are kept: in the memory of this process, or in Redis (rateLimits.redisUrl) for all processes.',

@@ -14,7 +14,7 @@ export const SECTIONS = {
   authentication: 'Credentials of clients.',
   authorization: 'The rights of callers.',
   rateLimits: 'Requests per minute.',
-  limits: 'Limits of requests and operations. What exceeds them is refused, but for costMode: measure.',
+  limits: 'Limits of requests and operations. What exceeds them is refused, but for mode: measure and costMode: measure.',
   responseCache: 'Results of queries, kept as long as @cacheControl in the schema allows.',
   documents: 'Documents that clients send by id.',
   mcp: 'Trusted documents as tools for agents, by the Model Context Protocol.',
@@ -31,6 +31,7 @@ export const SUBGRAPH_ENTRIES = {
   subscriptionProtocol:
     'How it sends events: ws (graphql-transport-ws, the default), sse (GraphQL over SSE) or callback (server.callbackUrl).',
   errors: 'What clients see of its errors, in place of errors.show.',
+  'limits.assumedListSize': 'The assumed size of its lists, in place of limits.assumedListSize.',
   'tls.caFile': 'Authorities (PEM) that are trusted for its certificate, in place of traffic.tls.caFile. The file is watched.',
   'tls.certificateFile': 'The client certificate for it (PEM), in place of traffic.tls.certificateFile. The file is watched.',
   'tls.keyFile': 'The private key of that certificate (PEM). The file is watched.',

@@ -20,9 +20,10 @@ import { SUBSCRIPTION_PROTOCOLS } from '../../upstream/subscriptions/subscriptio
 import { EXECUTORS } from '../../execute/executor.ts';
 import { mayForward } from '../../headers/header-names.ts';
 import { isHeaderValue } from '../../headers/header-values.ts';
-import { COST_MODES, DEFAULT_LIMITS } from '../../limits/limits.ts';
+import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
+import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
@@ -162,18 +163,7 @@ export const settings = {
   POLICIES_FILE: setting.parsedFile(readPolicies).optional(),
   DENIED_FIELDS: setting.choice(...DENIED_FIELD_MODES).default(DEFAULT_LIMITS.deniedFields),
   SIGN_IN_FIELDS: setting.list().default(['login', 'completeLogin', 'refreshSession']),
-  MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
-  MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
-  MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
-  MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
-  MAX_INPUT_DEPTH: setting.integer(1, 200).default(DEFAULT_LIMITS.maxInputDepth),
-  MAX_DEFERRED: setting.integer(0, 100).default(DEFAULT_LIMITS.maxDeferred),
-  INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
-  MUTATIONS: setting.onOff().default(DEFAULT_LIMITS.hasMutations),
-  MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
-  MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
-  COST_MODE: setting.choice(...COST_MODES).default(DEFAULT_LIMITS.costMode),
-  MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
+  ...limitSettings,
   OPERATION_DEDUPLICATION: setting.onOff().default(false),
   OPERATION_TIMEOUT_MS: setting.integer(0, 600_000).default(DEFAULT_LIMITS.operationTimeoutMs),
   MAX_BATCH: setting.integer(1, 100).default(1),
@@ -249,6 +239,7 @@ export const subgraphSettings = {
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
+  'limits.assumedListSize': subgraphListSize,
   ...subgraphTrafficSettings,
 } as const;
 

@@ -28,7 +28,7 @@ const ROUTER: readonly (readonly [string, string])[] = [
   ['health_check', PROBES],
   ['homepage', is('server.graphiql')],
   ['include_subgraph_errors', is('errors.show')],
-  ['limits.router', 'its limits are in `limits` itself, such as `limits.maxDepth`'],
+  ['limits.router', 'its limits are in `limits` itself, such as `limits.maxDepth`; `warn_only` is `limits.mode`'],
   ['override_subgraph_url', is('subgraphs.<name>.url')],
   ['persisted_queries', areIn('documents')],
   ['preview_entity_cache', areIn('responseCache')],

@@ -5,6 +5,7 @@ import type { DeferrableProgram } from '../../program/deferred-program.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { askOwners } from '../corrections/ask-owners.ts';
 import { createFindCacheRule } from '../caching/cache-control.ts';
+import { createAssumedSizes } from '../cost/assumed-sizes.ts';
 import { generateActualCost, generateCost } from '../cost/cost.ts';
 import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from '../selections/cover.ts';
@@ -45,6 +46,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
   const [owners, isPublic] = [findOwners(wholeSchema), createPublicTest(supergraph.schema, schema)];
   const findFetchCaching = options.keepsFetches ? createFindFetchCaching(wholeSchema) : undefined;
   const [findCacheRule, findSliced] = [createFindCacheRule(schema, wholeSchema), createFindSliced(schema, wholeSchema)];
+  const assumedSizeOf = createAssumedSizes(wholeSchema, options.limits.assumedListSizes);
   const plan = createPlan(loaded);
 
   return (read, labels) => {
@@ -86,7 +88,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       plan: steps,
       source,
       bytes: bytes?.program,
-      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'},argumentCosts:${bytes?.program ? bytes.argumentCosts : '()=>[]'}};`,
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0, assumedSizeOf })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'},argumentCosts:${bytes?.program ? bytes.argumentCosts : '()=>[]'}};`,
       introspection: introspection && {
         cost: introspection.cost,
         fixed: introspection.isOpen ? undefined : introspection.answer({}, options.limits.maxResponseBytes),
@@ -98,6 +100,8 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials: read.denials,
+      ...(read.unprotected.length > 0 && { unprotected: read.unprotected }),
+      ...(read.exceeded && { exceeded: read.exceeded }),
       usage: options.describeUsage?.(schema, read),
       ...(deferred && { deferred }),
     };

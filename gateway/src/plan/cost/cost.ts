@@ -24,6 +24,7 @@ import {
   isListType,
 } from 'graphql';
 import { conditionOf } from '../selections/field-positions.ts';
+import type { AssumedSizeOf } from './assumed-sizes.ts';
 import { createInputCost } from './input-cost.ts';
 import { SIZE, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from '../selections/literals.ts';
@@ -45,7 +46,7 @@ interface Weighed {
   readonly isWeighed: boolean;
 }
 
-/** Returns an expression of type `Compiled['cost']`; `introspection` is the cost of `__schema` and `__type`. */
+/** Returns an expression of type `Compiled['cost']`; `introspection` is the cost of `__schema` and `__type`, `assumedSizeOf` by default 10 for each list. */
 export function generateCost({
   schema,
   supergraph,
@@ -53,7 +54,8 @@ export function generateCost({
   sets,
   selections,
   introspection,
-}: CostInput & { readonly introspection: number }): string {
+  assumedSizeOf = () => ASSUMED_LIST_SIZE,
+}: CostInput & { readonly introspection: number; readonly assumedSizeOf?: AssumedSizeOf }): string {
   const inputs = createInputCost(supergraph);
   const functions: string[] = [];
   const known = new Map<string, string>();
@@ -86,12 +88,13 @@ export function generateCost({
     const listSize = findListSize(findField(supergraph, name)?.astNode?.directives ?? []);
     const given = field.nodes[0]?.arguments ?? [];
     const isList = isListType(getNullableType(field.type));
-    const size = sizeOf(listSize, given, boundsOf(schema, name, listSize));
-    const sized = sizesWithin({ listSize, size, isList }, String(ASSUMED_LIST_SIZE));
+    const assumed = assumedSizeOf(name);
+    const size = sizeOf({ listSize, assumed }, given, boundsOf(schema, name, listSize));
+    const sized = sizesWithin({ listSize, size, isList }, String(assumed));
     const weight = weightOfField(supergraph, name, field.type);
     const inner = { guarded: field.sets, sized, isWeighed: weight === undefined };
     const one = sum([String(weight ?? 0), isCompositeType(named) ? ofSets(named, inner) : '0']);
-    const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one) : one;
+    const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(assumed), one) : one;
     // Arguments are given once, however long the list is.
     return sum([...inputs.ofArguments(name, given), all]);
   };

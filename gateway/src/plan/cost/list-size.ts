@@ -8,10 +8,10 @@ export const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
 
 /**
  * Returns an expression over `vars` for the largest of the slicing arguments that are given, else for the largest of their defaults, else for the
- * size that the schema assumes; undefined when the schema gives none.
+ * size that the schema assumes; undefined when the schema gives none. `assumed` is that of a list of which nothing is known.
  */
 export function sizeOf(
-  listSize: ConstDirectiveNode | undefined,
+  { listSize, assumed }: { readonly listSize: ConstDirectiveNode | undefined; readonly assumed: number },
   given: readonly ArgumentNode[],
   bounds: readonly Bound[],
 ): string | undefined {
@@ -19,7 +19,7 @@ export function sizeOf(
     const [name = '', ...inner] = path.split('.');
     return readSize(given.find((argument) => argument.name.value === name)?.value, inner) ?? [];
   });
-  const unset = unsetSizeOf(listSize, bounds);
+  const unset = unsetSizeOf(listSize, bounds, assumed);
   if (sizes.length === 0) return unset === undefined ? undefined : String(unset);
   const fixed = sizes.map(Number).filter((size) => !Number.isNaN(size));
   const open = sizes.filter((size) => Number.isNaN(Number(size)));

@@ -37,6 +37,8 @@ export interface ExpandedOperation {
   readonly operation: OperationDefinitionNode;
   /** The number of its selections. */
   readonly selections: number;
+  /** What `maxSelections` limits: the same, or more where many selections were merged. */
+  readonly effort: number;
 }
 
 /** Looking at a selection that is merged counts as this fraction of a selection that is kept. */
@@ -73,6 +75,7 @@ export function expandOperation(input: ExpandInput): ExpandedOperation {
   return {
     operation: { ...operation, selectionSet: expander.expandSets(root, [operation.selectionSet], isSerial) },
     selections: expander.selections,
+    effort: expander.effort,
   };
 }
 
@@ -91,6 +94,10 @@ class OperationExpander {
   /** The number of selections that have been kept. */
   get selections(): number {
     return this.#selections;
+  }
+
+  get effort(): number {
+    return Math.max(this.#selections, Math.ceil(this.#looks / LOOKS_PER_SELECTION));
   }
 
   /**

@@ -13,15 +13,22 @@ import {
   visit,
 } from 'graphql';
 import { type Limits, toIntrospectionLimits, tooExpensive } from '../../limits/limits.ts';
+import { LimitMeter, toRefusingLimits } from '../../limits/measured-limits.ts';
 import { validateOperations } from '../../limits/validate-operations.ts';
 import { expandOperation } from './expand-operation.ts';
 import { hideValues } from './hide-values.ts';
-import { checkIncremental, isIncremental as hasIncremental, withoutIncremental } from '../supergraph/incremental-directives.ts';
+import {
+  checkIncremental,
+  countIncremental,
+  isIncremental as hasIncremental,
+  withoutIncremental,
+} from '../supergraph/incremental-directives.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import type { AccessRule } from '../../access/access-rule.ts';
 import type { Denial } from '../../access/denial.ts';
 import { createDirectiveCompleter } from '../supergraph/operation-directives.ts';
+import type { ExceededLimit } from '../../program/program.ts';
 import type { FilteredOperation, FindProtection } from './protection.ts';
 import { type GuardedSet, type Selections, createSelections } from '../selections/selection.ts';
 import type { RenameAliases } from '../selections/client-aliases.ts';
@@ -56,6 +63,10 @@ export interface ReadOperation {
   /** The selections that the caller may not read, and the error of each. */
   readonly denied: ReadonlySet<FieldNode>;
   readonly denials: readonly Denial[];
+  /** The fields that the caller may not read and gets nevertheless, where denied fields are unprotected. */
+  readonly unprotected: readonly Denial[];
+  /** The limits that the document exceeds, where these are measured; undefined for none. */
+  readonly exceeded: readonly ExceededLimit[] | undefined;
 }
 
 /** Throws TooHeavy, InvalidDocument, or a GraphQLError for one error. */
@@ -94,6 +105,7 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
   const introspectionLimits = toIntrospectionLimits(limits);
+  const { maxSelections, maxDeferred } = toRefusingLimits(limits);
   const expandDeferred = (document: DocumentNode, operationName: string | undefined) => {
     const kept = withoutIncremental(document, { keepsDefer: true });
     const operation = selectOperation(kept, operationName);
@@ -103,8 +115,8 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
       schema,
       operation: completeDirectives(operation),
       fragments: fragments.map(completeDirectives),
-      maxSelections: limits.maxSelections,
-    }).operation;
+      maxSelections,
+    });
   };
   return ({ query, operationName, outcome, isIncremental }, maxWeight) => {
     const weigh = (weight: number) => {
@@ -112,10 +124,12 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     };
     const sent = parseDocument(query, limits);
     weigh(weightOf(sent));
-    const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS });
+    const measured = new LimitMeter(limits);
+    const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS, measured });
     if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
     const hasDirectives = limits.maxDeferred > 0 && hasIncremental(sent);
-    const faults = hasDirectives ? checkIncremental(sent, { schema, maxDeferred: limits.maxDeferred }) : [];
+    const faults = hasDirectives ? checkIncremental(sent, { schema, maxDeferred }) : [];
+    if (hasDirectives) measured.note('maxDeferred', countIncremental(sent));
     if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
     const renamed = renameAliases(sent);
     const document = hasDirectives ? withoutIncremental(renamed) : renamed;
@@ -124,15 +138,18 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
     const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
     const protection = findProtection({ operation, fragments });
-    const allowed: FilteredOperation =
-      protection && outcome !== undefined ? protection.filter(outcome) : { operation, fragments, denied: new Set(), denials: [] };
+    const whole: FilteredOperation = { operation, fragments, denied: new Set(), denials: [] };
+    const filtered = protection && outcome !== undefined ? protection.filter(outcome) : whole;
+    const isUnprotected = limits.deniedFields === 'unprotected';
+    const allowed = isUnprotected ? whole : filtered;
     const expanded = expandOperation({
       schema,
       operation: completeDirectives(allowed.operation),
       fragments: allowed.fragments.map(completeDirectives),
-      maxSelections: limits.maxSelections,
+      maxSelections,
     });
     const incremental = hasDirectives && isIncremental ? expandDeferred(renamed, operationName) : undefined;
+    measured.note('maxSelections', Math.max(expanded.effort, incremental?.effort ?? 0));
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
     const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
     weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
@@ -141,10 +158,10 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const found = findIntrospection({ schema, operation, fragments, selections, sets });
     const introspection = found && { ...found, cost };
     const { denied, denials } = allowed;
-    const access = { rules: protection?.rules ?? [], denied, denials };
+    const access = { rules: protection?.rules ?? [], denied, denials, unprotected: isUnprotected ? filtered.denials : [] };
     const hasRenamedAliases = renamed !== sent;
-    const parts = { document, hasRenamedAliases, operation, fragments, expanded: expanded.operation, incremental };
-    return { ...parts, root, selections, sets, introspection, ...access };
+    const parts = { document, hasRenamedAliases, operation, fragments, expanded: expanded.operation, incremental: incremental?.operation };
+    return { ...parts, root, selections, sets, introspection, ...access, exceeded: measured.exceeded };
   };
 }
 

@@ -64,6 +64,17 @@ export function checkIncremental(document: DocumentNode, { schema, maxDeferred }
   return errors;
 }
 
+/** Returns the number of directives `@defer` and `@stream` of a document. */
+export function countIncremental(document: DocumentNode): number {
+  let count = 0;
+  visit(document, {
+    Directive(directive) {
+      if (isIncrementalDirective(directive)) count++;
+    },
+  });
+  return count;
+}
+
 function argumentOf(directive: DirectiveNode, argument: string) {
   return directive.arguments?.find(({ name }) => name.value === argument)?.value;
 }
