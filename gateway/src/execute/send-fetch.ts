@@ -1,7 +1,7 @@
 /** Sends the fetches of an operation to their subgraphs, each within a span. */
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes, toResponseAttributes } from '@trestle/telemetry/http';
-import type { UpstreamRequest } from '../upstream/fetch-attempt.ts';
+import type { UpstreamRequest } from '../upstream/upstream-target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { type ReceivedResponse, toSubgraphRequestEvent, toSubgraphResponseEvent } from '../extensions/events.ts';

@@ -1,82 +1,20 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
 import { Readable } from 'node:stream';
-import { Fault, fail } from '@trestle/schema/errors';
-import { OperationExpired } from '@trestle/service/process/cancellation';
-import { type ReturnedHeader, type RewriteHeaders, replaceFields } from '../headers/header-rules.ts';
+import { fail } from '@trestle/schema/errors';
+import { replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
-import type { Measure, RequestContext } from '../request/context.ts';
-import { type FileMap, ONE_FETCH } from '../request/upload.ts';
-import type { CircuitBreaker } from './traffic/circuit-breaker.ts';
+import { ONE_FETCH } from '../request/upload.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
+import { TooManyRequests, toFailure } from './fetch-failure.ts';
+import { noteForwarded, noteReturned } from './note-headers.ts';
 import { type Outcome, outcomeOfError, outcomeOfStatus } from './traffic/outcome.ts';
-import type { RequestRate } from './traffic/request-rate.ts';
-import type { RetryBudget } from './traffic/retry-budget.ts';
+import { toRetryPause } from './traffic/retry-pause.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
-import {
-  ClientError,
-  type ClientErrorCode,
-  type ClientRequest,
-  type ClientResponse,
-  type ResponseHandler,
-  type UpstreamClient,
-} from '@trestle/http-client/upstream-client';
+import type { UpstreamRequest, UpstreamTarget } from './upstream-target.ts';
+import type { ClientError, ClientRequest, ClientResponse, ResponseHandler } from '@trestle/http-client/upstream-client';
 
 /** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
 const UNREACHABLE_PAUSE_MS = 100;
-
-export interface UpstreamRequest {
-  /** The whole body, as JSON. */
-  readonly body: string;
-  readonly isMutation: boolean;
-  readonly context: UpstreamContext;
-  /** The files that go with the body. */
-  readonly files?: FileMap | undefined;
-  /** Headers that replace others of the same name, after the rules: names and values in turn. */
-  readonly headers?: readonly string[] | undefined;
-  /** Called for each response, which is lent until it returns. Must not throw. */
-  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
-  /**
-   * Gets the body of a JSON response with status 200, which is lent until it returns. Returns the result when it has taken the response, without its
-   * data. Must not throw.
-   */
-  readonly take?: ((bytes: Buffer, start: number, end: number) => SubgraphResult | undefined) | undefined;
-}
-
-export type UpstreamContext = Partial<Pick<RequestContext, 'client' | 'identity'>> &
-  Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog' | 'upload'>;
-
-/** A subgraph and the state of the connections to it. */
-export interface UpstreamTarget {
-  readonly name: string;
-  readonly client: UpstreamClient;
-  /** Sends requests with files. */
-  readonly uploadClient: UpstreamClient<Readable>;
-  readonly path: string;
-  /** Header fields of every fetch, beside those of its context: names and values in turn. */
-  readonly headers: readonly string[];
-  /** Applies the rules for headers of requests; undefined without rules. */
-  readonly rewrite: RewriteHeaders | undefined;
-  /** The response headers that rules return to the client. */
-  readonly returned: readonly ReturnedHeader[];
-  readonly maxResponseBytes: number;
-  readonly rate: RequestRate;
-  readonly breaker: CircuitBreaker;
-  readonly retries: RetryBudget;
-  /** Names, in lower case, of response headers of mutations that go back to the client. */
-  readonly forwardResponseHeaders: readonly string[];
-  /** Adds a fetch to the metrics: `outcome` is `data`, `errors`, or the code of its failure. */
-  readonly observe: (outcome: string, seconds: number) => void;
-  /** Adds a request without a response to the metrics. */
-  readonly onError: (code: ClientErrorCode) => void;
-  readonly onRetry: () => void;
-  /** Called before a mutation is sent, and after it has ended. */
-  readonly onMutation: () => void;
-  /** Calls `act`, whose time counts as used by the client. */
-  readonly measure: Measure;
-}
-
-/** The subgraph has got as many requests as traffic.requestsPerSecond allows. */
-class TooManyRequests extends Error {}
 
 const NO_RESULT: SubgraphResult = {};
 const NO_BODY = Buffer.alloc(0);
@@ -154,12 +92,18 @@ class FetchAttempt implements ResponseHandler {
   }
 
   #respond(response: ClientResponse): void {
-    const { maxResponseBytes } = this.#target;
+    const { maxResponseBytes, returned, forwardResponseHeaders } = this.#target;
+    const { fetchLog } = this.#request.context;
     this.#report(outcomeOfStatus(response.status));
+    const pauseMs = this.#findPause(response);
+    if (pauseMs !== undefined) {
+      this.#retry(pauseMs);
+      return;
+    }
     this.#request.onResponse?.(response);
-    if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();
-    if (this.#request.isMutation) this.#noteForwarded(response);
-    if (this.#target.returned.length > 0) this.#noteReturned(response);
+    if (response.header('idempotent-replayed') === 'true') fetchLog.markReplayed();
+    if (this.#request.isMutation) noteForwarded(response, forwardResponseHeaders, fetchLog);
+    if (returned.length > 0) noteReturned(response, returned, fetchLog);
     const { status, bytes, bodyStart, bodyEnd } = response;
     const contentType = response.header('content-type');
     if (!isEncoded(response)) {
@@ -203,32 +147,24 @@ class FetchAttempt implements ResponseHandler {
     else if (outcome === 'failure') breaker.fail();
   }
 
-  /** Adds to the fetch log the headers of a mutation's response that go back to the client. */
-  #noteForwarded(response: ClientResponse): void {
-    for (const name of this.#target.forwardResponseHeaders) this.#request.context.fetchLog.forward(name, response.headerValues(name));
-  }
-
-  /** Adds to the fetch log the headers that rules return to the client. */
-  #noteReturned(response: ClientResponse): void {
-    const { fetchLog } = this.#request.context;
-    for (const { as, from, fallback } of this.#target.returned) {
-      if (as === 'cache-control') {
-        const cacheControl = from === undefined ? fallback : (response.header(from) ?? fallback);
-        fetchLog.restrictCaching(cacheControl, { age: response.header('age'), vary: response.header('vary') });
-        continue;
-      }
-      const values = from === undefined ? [] : response.headerValues(from);
-      if (values.length > 0) fetchLog.forward(as, values);
-      else if (fallback !== undefined) fetchLog.forward(as, fallback);
-    }
-  }
-
+  /** Sends the fetch again after the pause, which ends at once when the fetch is cancelled. */
   #retry(pauseMs: number): void {
     this.#isRetry = true;
     this.#target.onRetry();
-    setTimeout(() => {
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
       this.start();
     }, pauseMs);
+    if (this.#request.isMutation) return;
+    this.#request.context.cancellation.add({
+      abort: (reason) => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        this.#fail(reason);
+      },
+    });
   }
 
   /** Returns why the fetch is cancelled; undefined for a mutation, which is executed whether or not its client waits. */
@@ -246,6 +182,18 @@ class FetchAttempt implements ResponseHandler {
     return progress === 'unsent' || (progress === 'sent' && !this.#request.isMutation);
   }
 
+  /**
+   * Returns how long to wait before a query is sent again because of its response; undefined when it is not. A mutation may have been executed, whatever the
+   * status says.
+   */
+  #findPause(response: ClientResponse): number | undefined {
+    const { retryStatuses, timeoutMs, retries } = this.#target;
+    if (!retryStatuses?.has(response.status) || this.#isRetry || this.#request.isMutation || this.#request.files) return undefined;
+    const leftMs = this.#startedAt + timeoutMs - performance.now();
+    const pauseMs = toRetryPause(response.header('retry-after'), { leftMs });
+    return pauseMs !== undefined && retries.take() ? pauseMs : undefined;
+  }
+
   #fail(cause: Error): void {
     this.#end(toFailure(this.#target.name, cause), NO_RESULT);
   }
@@ -257,17 +205,4 @@ class FetchAttempt implements ResponseHandler {
     this.#target.observe(failure ? failure.code : result.errors ? 'errors' : 'data', milliseconds / 1000);
     this.#done(failure, result);
   }
-}
-
-/** The cause contains addresses and is for the log only. */
-function toFailure(service: string, cause: Error): SubgraphFailure {
-  // The files of the client's own request exceed a limit.
-  if (cause instanceof Fault) return { code: cause.code, message: cause.message, cause: undefined };
-  if (cause instanceof TooManyRequests)
-    return { code: 'SERVICE_UNAVAILABLE', message: `The limit of requests to the subgraph ${service} is reached. Retry later.`, cause };
-  if (cause instanceof OperationExpired)
-    return { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond within the time limit of the operation.`, cause };
-  return cause instanceof ClientError && cause.code === 'TIMEOUT'
-    ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause }
-    : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
-import type { UpstreamContext, UpstreamRequest } from './fetch-attempt.ts';
+import type { UpstreamContext, UpstreamRequest } from './upstream-target.ts';
 import { Fixtures } from '@trestle/http-client/raw-server';
 import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic/traffic-settings.ts';
 import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';

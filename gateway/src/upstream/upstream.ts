@@ -5,7 +5,8 @@ import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponse
 import type { FetchDone } from '../program/result.ts';
 import { type Measure, NOT_MEASURED } from '../request/context.ts';
 import { createCircuitBreaker } from './traffic/circuit-breaker.ts';
-import { type UpstreamRequest, startFetch } from './fetch-attempt.ts';
+import { startFetch } from './fetch-attempt.ts';
+import type { UpstreamRequest } from './upstream-target.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { QuerySharing } from './query-sharing.ts';
 import { createRequestRate } from './traffic/request-rate.ts';
@@ -165,12 +166,14 @@ function toPlace({ name, url }: { readonly name: string; readonly url: string },
 }
 
 /** Creates what limits the requests to one subgraph. */
-function createGuards({ requestsPerSecond, breakerFailures, breakerOpenMs, retryPercent, maxResponseBytes }: SubgraphTraffic) {
+function createGuards({ requestsPerSecond, breakerFailures, breakerOpenMs, retryPercent, retryStatuses, ...limits }: SubgraphTraffic) {
   return {
     rate: createRequestRate({ perSecond: requestsPerSecond }),
     breaker: createCircuitBreaker({ maxFailures: breakerFailures, openMs: breakerOpenMs }),
     retries: createRetryBudget(retryPercent),
-    maxResponseBytes,
+    retryStatuses: retryStatuses.length > 0 ? new Set(retryStatuses) : undefined,
+    maxResponseBytes: limits.maxResponseBytes,
+    timeoutMs: limits.timeoutMs,
   };
 }
 

@@ -81,10 +81,22 @@ describe('setting.list', () => {
   });
 });
 
+describe('setting.integers', () => {
+  it('reads integers in their range', () => {
+    expect(setting.integers(400, 599).parse(' 502, 503\t504,')).toEqual([502, 503, 504]);
+    expect(setting.integers(400, 599).parse(' , ')).toEqual([]);
+  });
+
+  it.each(['399', '503,600', '-503', '503.5', '5e2', '0x1f7', 'all', '9'.repeat(400)])('refuses %s', (text) => {
+    expect(findFault(setting.integers(400, 599), text)).toBe('must be integers from 400 to 599');
+  });
+});
+
 describe('describeSetting', () => {
   it.each([
     ['an integer', setting.integer(1, 10).default(3), { form: { kind: 'integer', minimum: 1, maximum: 10 }, defaultValue: 3 }],
     ['a port', setting.port().optional(), { form: { kind: 'integer', minimum: 0, maximum: 65_535 }, defaultValue: undefined }],
+    ['integers', setting.integers(1, 9).default([]), { form: { kind: 'integers', minimum: 1, maximum: 9 }, defaultValue: [] }],
     ['a switch', setting.onOff().default(true), { form: { kind: 'boolean' }, defaultValue: true }],
     ['a choice', setting.choice('a', 'b').optional(), { form: { kind: 'choice', values: ['a', 'b'] }, defaultValue: undefined }],
     ['a URL', setting.url('http:'), { form: { kind: 'url', protocols: ['http:'] }, defaultValue: undefined }],

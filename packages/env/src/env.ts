@@ -4,9 +4,12 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import * as z from 'zod';
 
-/** Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings, a `map` strings by names. */
+/**
+ * Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings, `integers` is a list of them, a `map` holds
+ * strings by names.
+ */
 export type SettingForm =
-  | { readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: 'integer' | 'number' | 'integers'; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'url'; readonly protocols: readonly string[] }
   | { readonly kind: 'boolean' | 'string' | 'path' | 'list' | 'map' };
@@ -36,6 +39,16 @@ export const setting = {
           .max(max, `must be at most ${String(max)}`),
       )
       .register(forms, { kind: 'integer', minimum: min, maximum: max }),
+  /** Reads integers from `min` to `max`, inclusive, that are separated by commas or white space. */
+  integers: (min: number, max: number) =>
+    setting
+      .parsed((text) => {
+        const items = text.split(/[\s,]+/).filter((item) => item !== '');
+        if (items.some((item) => !/^\d{1,15}$/.test(item) || Number(item) < min || Number(item) > max))
+          throw new Error(`must be integers from ${String(min)} to ${String(max)}`);
+        return items.map(Number);
+      })
+      .register(forms, { kind: 'integers', minimum: min, maximum: max }),
   /** Reads a decimal number from `min` to `max`, inclusive, such as `0.25`. */
   number: (min: number, max: number) =>
     z

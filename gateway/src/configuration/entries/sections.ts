@@ -38,6 +38,7 @@ export const SUBGRAPH_ENTRIES = {
   'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
   'traffic.maxConnections': 'The most connections to each of its addresses, in place of traffic.maxConnections.',
   'traffic.retryPercent': 'How many of 100 requests to it may be sent again, in place of traffic.retryPercent.',
+  'traffic.retryStatuses': 'The statuses after which a query is sent to it again, in place of traffic.retryStatuses.',
   'traffic.breakerFailures': 'How many failures open its circuit, in place of traffic.breakerFailures.',
   'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
   'traffic.ejectionFailures': 'How many failures eject one of its addresses, in place of traffic.ejectionFailures.',

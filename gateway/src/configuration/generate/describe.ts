@@ -8,6 +8,8 @@ export function describeForm(form: SettingForm): string {
     case 'integer':
     case 'number':
       return `${form.kind}, ${String(form.minimum)} to ${String(form.maximum)}`;
+    case 'integers':
+      return `list of integers, ${String(form.minimum)} to ${String(form.maximum)}`;
     case 'choice':
       return form.values.map((value) => `\`${value}\``).join(', ');
     case 'boolean':

@@ -70,7 +70,9 @@ function toValueSchema(form: SettingForm): Json {
     case 'choice':
       return { anyOf: [{ enum: form.values }, VARIABLE] };
     case 'list':
-      return { anyOf: [{ type: 'array', items: { type: 'string', pattern: String.raw`^[^\s,]*$|\$\{` }, maxItems: MAX_ITEMS }, VARIABLE] };
+      return toListSchema({ type: 'string', pattern: String.raw`^[^\s,]*$|\$\{` });
+    case 'integers':
+      return toListSchema({ anyOf: [{ type: 'integer', minimum: form.minimum, maximum: form.maximum }, VARIABLE] });
     case 'map':
       return { anyOf: [{ type: ['object', 'null'], additionalProperties: { type: 'string' }, maxProperties: MAX_ITEMS }, VARIABLE] };
     case 'url':
@@ -79,6 +81,10 @@ function toValueSchema(form: SettingForm): Json {
     case 'string':
       return { type: 'string' };
   }
+}
+
+function toListSchema(items: Json): Json {
+  return { anyOf: [{ type: 'array', items, maxItems: MAX_ITEMS }, VARIABLE] };
 }
 
 /** A default that is made by code, such as the empty list of proxies, is not shown. */

@@ -61,6 +61,7 @@ function toExample({ form, defaultValue }: SettingNode): unknown {
     case 'boolean':
       return false;
     case 'list':
+    case 'integers':
       return [];
     case 'map':
       return {};

@@ -11,6 +11,7 @@ const ALL = {
   SUBGRAPH_TIMEOUT_MS: 10_000,
   SUBGRAPH_MAX_CONNECTIONS: 64,
   SUBGRAPH_RETRY_PERCENT: 10,
+  SUBGRAPH_RETRY_STATUSES: [],
   SUBGRAPH_BREAKER_FAILURES: 10,
   SUBGRAPH_BREAKER_OPEN_MS: 500,
   SUBGRAPH_EJECTION_FAILURES: 5,
@@ -51,12 +52,12 @@ describe('readUrlLists', () => {
 describe('readTraffic', () => {
   it('reads the limits of a single subgraph over those for all; names have no case', async () => {
     const { values, faults } = await load(
-      'subgraphs: { Reports: { traffic: { timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0 } } }\n',
+      'subgraphs: { Reports: { traffic: { timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, retryStatuses: [503, 504] } } }\n',
     );
     expect(faults).toEqual([]);
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
-      ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, breakerOpenMs: 900 },
+      ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, retryStatuses: [503, 504], breakerFailures: 0, breakerOpenMs: 900 },
       ...{ ejectionFailures: 5, ejectionMs: 1000, requestsPerSecond: 0, maxResponseBytes: 33_554_432, persistedQueries: false },
     });
     expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
@@ -67,6 +68,10 @@ describe('readTraffic', () => {
     ['timeoutMs: soon', 'must be an integer'],
     ['maxConnections: 0', 'must be an integer from 1 to 1024'],
     ['retryPercent: 101', 'must be an integer from 0 to 100, in percent'],
+    ['retryStatuses: 503', 'must be a list of integers from 400 to 599'],
+    ['retryStatuses: "503"', 'must be a list of integers from 400 to 599'],
+    ['retryStatuses: [503, 200]', 'must be a list of integers from 400 to 599'],
+    ['retryStatuses: [600]', 'must be a list of integers from 400 to 599'],
     ['requestsPerSecond: -1', 'must be an integer from 0 to 1000000'],
     ['maxResponseBytes: 1000', 'must be an integer from 1024 to 268435456'],
     ['retries: 3', 'is unknown'],

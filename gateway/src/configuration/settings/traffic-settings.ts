@@ -6,6 +6,7 @@ import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../
 const timeLimit = () => setting.integer(100, 300_000);
 const connections = () => setting.integer(1, 1024);
 const percentage = () => setting.integer(0, 100);
+const statuses = () => setting.integers(400, 599);
 const failures = () => setting.integer(0, 100_000);
 const ejection = () => setting.integer(10, MAX_EJECTION_MS);
 const pause = () => setting.integer(10, 600_000);
@@ -17,6 +18,7 @@ export const trafficSettings = {
   SUBGRAPH_TIMEOUT_MS: timeLimit().default(DEFAULT_TRAFFIC.timeoutMs),
   SUBGRAPH_MAX_CONNECTIONS: connections().default(DEFAULT_TRAFFIC.maxConnections),
   SUBGRAPH_RETRY_PERCENT: percentage().default(DEFAULT_TRAFFIC.retryPercent),
+  SUBGRAPH_RETRY_STATUSES: statuses().default([]),
   SUBGRAPH_BREAKER_FAILURES: failures().default(DEFAULT_TRAFFIC.breakerFailures),
   SUBGRAPH_BREAKER_OPEN_MS: pause().default(DEFAULT_TRAFFIC.breakerOpenMs),
   SUBGRAPH_EJECTION_FAILURES: failures().default(DEFAULT_TRAFFIC.ejectionFailures),
@@ -31,6 +33,7 @@ export const subgraphTrafficSettings = {
   'traffic.timeoutMs': { prefix: 'SUBGRAPH_TIMEOUT_MS_', reader: timeLimit() },
   'traffic.maxConnections': { prefix: 'SUBGRAPH_MAX_CONNECTIONS_', reader: connections() },
   'traffic.retryPercent': { prefix: 'SUBGRAPH_RETRY_PERCENT_', reader: percentage() },
+  'traffic.retryStatuses': { prefix: 'SUBGRAPH_RETRY_STATUSES_', reader: statuses() },
   'traffic.breakerFailures': { prefix: 'SUBGRAPH_BREAKER_FAILURES_', reader: failures() },
   'traffic.breakerOpenMs': { prefix: 'SUBGRAPH_BREAKER_OPEN_MS_', reader: pause() },
   'traffic.ejectionFailures': { prefix: 'SUBGRAPH_EJECTION_FAILURES_', reader: failures() },
@@ -41,7 +44,8 @@ export const subgraphTrafficSettings = {
 } as const satisfies Readonly<Record<`traffic.${keyof SubgraphTraffic}`, { readonly prefix: string; readonly reader: SettingReader }>>;
 
 type TrafficValues = Readonly<
-  Record<Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES'>, number> & {
+  Record<Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES' | 'SUBGRAPH_RETRY_STATUSES'>, number> & {
+    SUBGRAPH_RETRY_STATUSES: readonly number[];
     UPSTREAM_COMPRESSION: boolean;
     SUBGRAPH_PERSISTED_QUERIES: boolean;
   }
@@ -70,6 +74,7 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
       timeoutMs: values.SUBGRAPH_TIMEOUT_MS,
       maxConnections: values.SUBGRAPH_MAX_CONNECTIONS,
       retryPercent: values.SUBGRAPH_RETRY_PERCENT,
+      retryStatuses: values.SUBGRAPH_RETRY_STATUSES,
       breakerFailures: values.SUBGRAPH_BREAKER_FAILURES,
       breakerOpenMs: values.SUBGRAPH_BREAKER_OPEN_MS,
       ejectionFailures: values.SUBGRAPH_EJECTION_FAILURES,

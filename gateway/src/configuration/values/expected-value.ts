@@ -18,6 +18,8 @@ export function describeExpected(form: SettingForm, path: string, value?: unknow
     case 'integer':
     case 'number':
       return `must be ${form.kind === 'integer' ? 'an integer' : 'a number'} from ${String(form.minimum)} to ${String(form.maximum)}${describeUnit(path)}${findRemark(value)}`;
+    case 'integers':
+      return `must be a list of integers from ${String(form.minimum)} to ${String(form.maximum)}`;
     case 'boolean':
       return 'must be true or false';
     case 'choice':

@@ -100,7 +100,7 @@ const HIVE: readonly (readonly [string, string])[] = [
   ['subgraphErrors', are('errors.show', 'subgraphs.<name>.errors')],
   ['transportEntries', areIn('subgraphs.<name>')],
   ['upstreamCancellation', ALWAYS],
-  ['upstreamRetry', is('traffic.retryPercent')],
+  ['upstreamRetry', are('traffic.retryPercent', 'traffic.retryStatuses')],
   ['upstreamTimeout', is('traffic.timeoutMs')],
   ['webhooks', NOT_BUILT_IN],
 ];

@@ -178,7 +178,7 @@ class ValueReader {
   /** Returns the value as an environment variable would hold it; undefined after a fault. */
   #toText(form: SettingForm, place: Place): string | undefined {
     const node = follow(place.node, this.#parsed.document);
-    if (form.kind === 'list') return this.#toList(node, place);
+    if (form.kind === 'list' || form.kind === 'integers') return this.#toList(form, node, place);
     if (isScalar(node)) return this.#toScalarText(form, node, place);
     this.#fault(place, isCollection(node) ? describeExpected(form, place.path) : UNKNOWN_ALIAS);
     return undefined;
@@ -206,15 +206,18 @@ class ValueReader {
     return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
   }
 
-  #toList(node: unknown, place: Place): string | undefined {
-    if (isScalar(node) && typeof node.value === 'string') return this.#toScalarText({ kind: 'list' }, node, place);
+  #toList(form: SettingForm, node: unknown, place: Place): string | undefined {
+    if (isScalar(node) && typeof node.value === 'string') return this.#toScalarText(form, node, place);
     if (!isSeq(node) || node.items.length > MAX_ITEMS) {
-      this.#fault(place, `must be a list of at most ${String(MAX_ITEMS)} strings`);
+      this.#fault(
+        place,
+        form.kind === 'list' ? `must be a list of at most ${String(MAX_ITEMS)} strings` : describeExpected(form, place.path),
+      );
       return undefined;
     }
     const items = node.items.map((item, i) => {
       const each = { ...place, node: item, path: `${place.path}[${String(i)}]` };
-      const text = this.#toText({ kind: 'string' }, each);
+      const text = this.#toText(form.kind === 'integers' ? { ...form, kind: 'integer' } : { kind: 'string' }, each);
       if (text === undefined || !/[\s,]/.test(text)) return text;
       this.#fault(each, 'must not contain white space or commas');
       return undefined;
@@ -244,7 +247,7 @@ class ValueReader {
 }
 
 /** Kinds of values that a file writes without quotes: a string has such a value only when a variable was inserted. */
-const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list', 'map']);
+const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list', 'integers', 'map']);
 
 const SWITCHES: ReadonlyMap<string, string> = new Map([
   ['true', 'on'],
@@ -252,7 +255,7 @@ const SWITCHES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Kinds for which the message of the reader does not fit a file: it lacks the range, or says on and off where a file has true and false. */
-const HAS_RANGE: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean']);
+const HAS_RANGE: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'integers', 'boolean']);
 /** A key of YAML 1.1 that merges a mapping. */
 const MERGE_KEY = '<<';
 

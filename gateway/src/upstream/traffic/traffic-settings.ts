@@ -8,6 +8,8 @@ export interface SubgraphTraffic {
   readonly maxConnections: number;
   /** How many retries are allowed for 100 requests; 0 for none. */
   readonly retryPercent: number;
+  /** The statuses of responses after which a query is sent again. */
+  readonly retryStatuses: readonly number[];
   /** How many failures within 10 s, without a success in between, open the circuit; 0 for no circuit breaker. */
   readonly breakerFailures: number;
   /** How long an open circuit allows no request. */
@@ -36,6 +38,7 @@ export const DEFAULT_TRAFFIC: SubgraphTraffic = {
   timeoutMs: 10_000,
   maxConnections: 64,
   retryPercent: 10,
+  retryStatuses: [],
   breakerFailures: 10,
   breakerOpenMs: 500,
   ejectionFailures: 5,
