@@ -14,13 +14,13 @@ import { createDocuments } from './documents/documents.ts';
 import { RemoteDocuments } from './documents/remote-documents.ts';
 import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
-import { SharedExecutions } from './engines/shared-executions.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createPipeline } from './pipeline.ts';
+import { type QueriesInFlight, createQueriesInFlight } from './queries-in-flight.ts';
 import type { Measure } from './request/context.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
 import { createHiveDocuments } from './sources/hive-documents.ts';
@@ -62,10 +62,11 @@ export async function startGraph(
   };
   if (config.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
-  const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
+  const inFlight = createQueriesInFlight(config, metrics);
+  const cache = await createCache(toCacheSettings(config), { graph: place.name, onInvalidated: inFlight.forget, log, metrics });
   const usage = await createUsage(config, { log, metrics });
   const tls = createSubgraphTls(config.subgraphTls, log);
-  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, tls, ...shared });
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, inFlight, tls, ...shared });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -152,21 +153,21 @@ interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner' | '
   readonly measure: Measure;
   readonly hooks: Hooks;
   readonly cache: ResponseCache | undefined;
+  readonly inFlight: QueriesInFlight;
   readonly tls: SubgraphTls;
 }
 
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, measure, hooks, cache, tls, admission, startPlanner, callbacks }: Observers & EngineParts,
+  { log, metrics, measure, hooks, cache, inFlight, tls, admission, startPlanner, callbacks }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
-  const shared = config.OPERATION_DEDUPLICATION ? new SharedExecutions(metrics) : undefined;
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
-    isSharing: config.UPSTREAM_DEDUPLICATION,
-    onChange: () => shared?.forget(),
+    sharing: inFlight.requests,
+    onChange: () => inFlight.executions?.forget(),
     ...settings.addresses,
     callbacks,
     pingIntervalMs: config.PING_INTERVAL_MS,
@@ -189,7 +190,7 @@ function prepareEngine(
         subscriptions: config.subscriptions,
         hooks,
         cache,
-        shared,
+        shared: inFlight.executions,
         canary: {
           header: config.CANARY_HEADER,
           minRequests: config.CANARY_MIN_REQUESTS,

@@ -3,6 +3,7 @@ import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import { createCacheMetrics, createEntityMetrics } from '../observability/cache-metrics.ts';
 import { MemoryStore } from './memory-store.ts';
+import { NoticingStore } from './noticing-store.ts';
 import { EntityCache } from './entity-cache.ts';
 import { type CacheContents, ResponseCache } from './response-cache.ts';
 import type { ResultStore } from './result-store.ts';
@@ -28,31 +29,39 @@ export interface CacheSettings {
 export interface CacheParts {
   /** The name of the graph, if there are several. */
   readonly graph: string | undefined;
+  /** Called when results may have become invalid, before a query can notice; undefined where no queries in flight are shared. */
+  readonly onInvalidated: (() => void) | undefined;
   readonly log: Log;
   readonly metrics: Registry;
 }
 
 /** Resolves with undefined where no results are kept, else when it turned out whether the store can be used; never rejects. */
-export async function createCache(settings: CacheSettings, { graph = '', log, metrics }: CacheParts): Promise<ResponseCache | undefined> {
+export async function createCache(
+  settings: CacheSettings,
+  { graph = '', onInvalidated, log, metrics }: CacheParts,
+): Promise<ResponseCache | undefined> {
   const { store: kind, maxBytes, redisUrl: url = '', timeoutMs } = settings;
   if (kind === 'off') return undefined;
   if (kind === 'memory') {
     const store = new MemoryStore({ maxBytes });
-    return assemble(settings, { store, metrics, readBytes: () => store.bytes });
+    return assemble(settings, { store, onInvalidated, metrics, readBytes: () => store.bytes });
   }
   const { RedisStore } = await import('./redis-store.ts');
   const store = new RedisStore({ url, log, keyPrefix: `trestle:cache:${graph}:`, timeoutMs });
   await store.settled;
-  return assemble(settings, { store, metrics, readBytes: undefined });
+  return assemble(settings, { store, onInvalidated, metrics, readBytes: undefined });
 }
 
-interface Parts {
+interface Parts extends Pick<CacheParts, 'onInvalidated' | 'metrics'> {
   readonly store: ResultStore;
-  readonly metrics: Registry;
   readonly readBytes: (() => number) | undefined;
 }
 
-function assemble({ contents, sharing, staleSeconds }: CacheSettings, { store, metrics, readBytes }: Parts): ResponseCache {
+function assemble(
+  { contents, sharing, staleSeconds }: CacheSettings,
+  { store: plain, onInvalidated, metrics, readBytes }: Parts,
+): ResponseCache {
+  const store = onInvalidated ? new NoticingStore(plain, onInvalidated) : plain;
   const count = createCacheMetrics(metrics, readBytes);
   const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, count: createEntityMetrics(metrics) });
   return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults: contents !== 'entities', entities });

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@trestle/http-client/raw-server';
+import { QuerySharing } from './query-sharing.ts';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
 import { UPSTREAM_CLIENTS } from './upstream.ts';
 
@@ -22,7 +23,7 @@ describe.each(UPSTREAM_CLIENTS)('equal queries in flight, with the client %s', (
       held.push(response);
       if (request.headers['idempotency-key']) mutations.push(response);
     });
-    const { fetch, metrics } = fixture.open(url, { isSharing: true });
+    const { fetch, metrics } = fixture.open(url, { sharing: new QuerySharing() });
     const answer = (from = 0) => {
       held
         .slice(from)
@@ -101,7 +102,7 @@ describe.each(UPSTREAM_CLIENTS)('equal queries in flight, with the client %s', (
       if (body === '"bad"') socket.write('HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n');
       else socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"data":{"a":1}}');
     });
-    const { fetch, metrics } = fixture.open(url, { isSharing: true });
+    const { fetch, metrics } = fixture.open(url, { sharing: new QuerySharing() });
     const failures = await Promise.all(Array.from({ length: 20 }, () => failure(fetch('"bad"'))));
     expect(failures.map((each) => each?.code)).toEqual(Array(20).fill('UPSTREAM_ERROR'));
     expect(requests).toBe(1);

@@ -8,7 +8,7 @@ import { createCircuitBreaker } from './traffic/circuit-breaker.ts';
 import { startFetch } from './fetch-attempt.ts';
 import type { UpstreamRequest } from './upstream-target.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
-import { QuerySharing } from './query-sharing.ts';
+import type { QuerySharing } from './query-sharing.ts';
 import { createRequestRate } from './traffic/request-rate.ts';
 import { createRetryBudget } from './traffic/retry-budget.ts';
 import type { CallbackRegistry } from './subscriptions/callbacks/callback-registry.ts';
@@ -68,8 +68,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly client?: UpstreamClientName;
   /** Whether subgraphs may compress their responses. Default false. */
   readonly hasCompression?: boolean;
-  /** Whether equal queries in flight are sent once. Default false. */
-  readonly isSharing?: boolean;
+  /** Sends equal queries in flight once. Default: each is sent. */
+  readonly sharing?: QuerySharing | undefined;
   /** Called for each change: when a mutation is sent, when it has ended, and when an event arrives. */
   readonly onChange?: (() => void) | undefined;
   /** Receives events of subgraphs with the protocol `callback`, which need it. */
@@ -94,8 +94,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
   const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
   const shared = { forwardResponseHeaders, measure };
-  const sharing = options.isSharing === true ? new QuerySharing() : undefined;
-  const noteChange = createNoteChange(sharing, options);
+  const { sharing } = options;
+  const noteChange = createNoteChange(options);
   const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
@@ -151,7 +151,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
 }
 
 /** After a change, no query may get what was read before it. */
-function createNoteChange(sharing: QuerySharing | undefined, { onChange }: Pick<UpstreamOptions, 'onChange'>): () => void {
+function createNoteChange({ sharing, onChange }: Pick<UpstreamOptions, 'sharing' | 'onChange'>): () => void {
   return () => {
     sharing?.forget();
     onChange?.();
