@@ -20,7 +20,10 @@ export interface SubscriptionParts {
   readonly proceed: (fault: Fault | undefined, act: () => void) => void;
 }
 
-/** Throws NOT_ACCEPTABLE for a request whose client can receive no events, the denial of its only field, and VALIDATION_ERROR where it selects none. */
+/**
+ * Throws NOT_ACCEPTABLE for a request whose client can receive no events, the denial of its only field, VALIDATION_ERROR where it selects none, and
+ * what the subscriber and the registry throw.
+ */
 export function beginSubscription({ operation, variables, conditions }: CheckedOperation, parts: SubscriptionParts): void {
   const { request, snapshot, registry, hooks, proceed } = parts;
   const { subscriber } = request;
@@ -35,6 +38,7 @@ export function beginSubscription({ operation, variables, conditions }: CheckedO
     throw denial ? toDenialFault(denial, request.context.caller) : fail('VALIDATION_ERROR', NO_FIELD);
   }
   const subscribe = () => {
+    subscriber.requireRoom?.();
     registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
     // A subscription that has begun has no result: it counts as one request.
     request.usage?.end({ isError: false, isCached: false });
