@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 import { ARRIVALS, createHarbours } from '../../stack/federation/harbours.ts';
 import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
-import { until } from '../../stack/clients/client.ts';
+import { readMetric, until } from '../../stack/clients/client.ts';
 
 const harbours = createHarbours();
 const { arrivals } = harbours;
@@ -138,6 +138,8 @@ describe('an operation that cannot be executed', () => {
   it.each([
     ['has two root fields', 'subscription { arrived { id } seen { id } }'],
     ['hides its root field behind a condition', 'subscription ($on: Boolean!) { arrived @include(if: $on) { id } }'],
+    ['leaves out its root field by @skip', 'subscription { arrived @skip(if: true) { id } }'],
+    ['leaves out its root field by a fragment with @include', 'subscription { ... @include(if: false) { arrived { id } } }'],
     ['asks for @defer', 'subscription { arrived { id ... @defer { cargo } } }'],
     ['is not well-formed', 'subscription {'],
     ['asks for what there is not', 'subscription { sunk { id } }'],
@@ -155,6 +157,7 @@ describe('an operation that cannot be executed', () => {
     });
     for (const { extensions } of answer.payload as { extensions: object }[])
       expect(extensions).toEqual({ code: 'VALIDATION_ERROR', requestId: expect.any(String) });
+    expect(await readMetric(federation.gateway.url, 'trestle_subscription_response_streams')).toBe(1);
     arrivals.publish(ship(1));
     expect(await client.next()).toEqual({ id: 'good', type: 'next', payload: arrived(1) });
     await client.close();

@@ -8,6 +8,9 @@ import type { SubscriptionRegistry } from '../subscriptions/subscription-registr
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import type { CheckedOperation } from './check-planned.ts';
 
+/** graphql-js finds no fault in it: it counts the root fields after the conditions, and refuses more than one. */
+const NO_FIELD = 'The subscription selects no field. Its root field must not have @skip or @include.';
+
 export interface SubscriptionParts {
   readonly request: OperationRequest;
   readonly snapshot: Snapshot;
@@ -17,7 +20,10 @@ export interface SubscriptionParts {
   readonly proceed: (fault: Fault | undefined, act: () => void) => void;
 }
 
-/** Throws NOT_ACCEPTABLE for a request whose client can receive no events, and the denial of its only field. */
+/**
+ * Throws NOT_ACCEPTABLE for a request whose client can receive no events, the denial of its only field, VALIDATION_ERROR where it selects none, and
+ * what the subscriber and the registry throw.
+ */
 export function beginSubscription({ operation, variables, conditions }: CheckedOperation, parts: SubscriptionParts): void {
   const { request, snapshot, registry, hooks, proceed } = parts;
   const { subscriber } = request;
@@ -26,10 +32,13 @@ export function beginSubscription({ operation, variables, conditions }: CheckedO
       'NOT_ACCEPTABLE',
       'Subscriptions need a WebSocket, or `Accept: text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`.',
     );
-  // A subscription has one root field (GraphQL §5.2.3): without it there is no source stream.
-  const [denial] = operation.program.denials;
-  if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
+  // A subscription has one root field (GraphQL §5.2.4): without it there is no source stream.
+  if (!operation.program.source) {
+    const [denial] = operation.program.denials;
+    throw denial ? toDenialFault(denial, request.context.caller) : fail('VALIDATION_ERROR', NO_FIELD);
+  }
   const subscribe = () => {
+    subscriber.requireRoom?.();
     registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
     // A subscription that has begun has no result: it counts as one request.
     request.usage?.end({ isError: false, isCached: false });

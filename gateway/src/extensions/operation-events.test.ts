@@ -100,6 +100,13 @@ describe('WrittenEvent', () => {
     expect(result.released()).toBe(1);
   });
 
+  it('replaces the body by one without line ends, which would end a server-sent event', () => {
+    const event = new WrittenEvent(REQUEST, createResult());
+    event.setBody('{\r\n  "data": {\n    "a": "x\\ny",\r"b": 1.0 }\n}');
+    const { bytes, length } = event.toResult();
+    expect(bytes.toString('utf8', 0, length)).toBe('{    "data": {     "a": "x\\ny", "b": 1.0 } }');
+  });
+
   it.each([
     ['text that is no JSON', '{'],
     ['a list', '[]'],

@@ -128,5 +128,6 @@ function toBody(json: unknown): Buffer {
     throw new TypeError(`The body of a result must be a string of at most ${String(MAX_BODY_BYTES)} bytes`);
   const body = JSON.parse(json) as unknown;
   if (!isObject(body)) throw new TypeError('The body of a result must be the JSON text of an object');
-  return Buffer.from(json);
+  // A server-sent event ends at a line end. In JSON these stand between tokens only.
+  return Buffer.from(json.replace(/[\r\n]/g, ' '));
 }

@@ -1,8 +1,10 @@
 /** One client's end of a subscription, and what a response stream sends to it (GraphQL §6.2.3). Types only. */
 import type { GraphQLFormattedError } from 'graphql';
 
-/** Receives a response stream: `begin` first, then events in order, and nothing after `end`. Transports implement it. */
+/** Receives a response stream: `begin` before all else, then events in order, and nothing after `end`. Transports implement it. */
 export interface Subscriber {
+  /** Called before the subscription begins. Throws SERVICE_UNAVAILABLE when the transport has no room for its events. */
+  requireRoom?(): void;
   /** Called once, before all else, when the subscription was accepted. */
   begin(subscription: Subscription): void;
   next(event: SubscriptionEvent): void;

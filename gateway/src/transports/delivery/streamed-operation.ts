@@ -11,6 +11,8 @@ export interface StreamedOperationOptions {
   readonly format: ResultFormat;
   /** Opens the response, unless it is open, and returns its queue. */
   readonly open: () => SendQueue;
+  /** Throws SERVICE_UNAVAILABLE when {@link open} would exceed a limit. Default: it never does. */
+  readonly requireRoom?: (() => void) | undefined;
   /** Returns whether the credential of the caller is still valid. */
   readonly isAuthorized: () => boolean;
   /** Called when a subscription begins. */
@@ -36,6 +38,10 @@ export class StreamedOperation implements Subscriber {
   /** Whether it gets no more results. */
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  requireRoom(): void {
+    this.#options.requireRoom?.();
   }
 
   begin(subscription: Subscription): void {

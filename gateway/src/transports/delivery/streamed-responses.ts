@@ -84,6 +84,9 @@ export class StreamedResponses {
       context,
       format,
       open: () => (stream ??= this.open(exchange, { format, openEncoder, operations: () => [operation] })).queue,
+      requireRoom: () => {
+        this.requireRoom();
+      },
       isAuthorized: watch.isAuthorized,
       onBegin: ({ operationName }) => {
         watch.begin(operation);

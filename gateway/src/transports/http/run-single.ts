@@ -68,12 +68,15 @@ function sendBody(admitted: AdmittedRequest, { status, contentType }: Extract<De
   } else exchange.sendResult(status, { ...head, etag }, result);
 }
 
-/** Room for open responses is required before the operation is executed: a mutation that was executed must not fail for it. */
+/**
+ * Where any result is sent as a stream, room for open responses is required before the operation is executed: a mutation that was executed must not
+ * fail for it. A client that prefers JSON needs the room for a subscription only.
+ */
 function readAccepted({ exchange, mediaType, context, options: { responses } }: AdmittedRequest): Accepted {
   const { method, headers } = exchange.request;
   const isHead = method === 'HEAD';
   const stream = chooseStreamFormat(headers.accept);
-  if (stream && !isHead) responses.requireRoom();
+  if (stream && !isHead && (stream.isPreferred || !mediaType)) responses.requireRoom();
   return {
     mediaType,
     stream,
