@@ -80,8 +80,8 @@ export interface UnlistedChange {
   readonly verdict: 'FAIL' | 'NOT_ENOUGH_DATA';
 }
 
-/** A registered operation that would become invalid. */
-export interface BrokenOperation {
+/** A registered operation that is not valid for a schema. */
+export interface InvalidOperation {
   readonly hash: string;
   readonly name: string;
   readonly client: string;
@@ -106,7 +106,7 @@ export interface CheckResult {
   readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
   /** The further ones that are not passed or approved, of the contracts too: at most 10,000. Missing in checks that are older than the list. */
   readonly unlisted?: readonly UnlistedChange[];
-  readonly brokenOperations: readonly BrokenOperation[];
+  readonly brokenOperations: readonly InvalidOperation[];
   /** By name; undefined in checks that are older than contracts. */
   readonly contracts?: readonly ContractCheck[];
   /** What the changes were decided by; null when nothing was recorded. Missing in checks that are older than usage. */

@@ -74,6 +74,11 @@ describe('the command trestle without a registry', () => {
     expect(await record('__typename', 3)).toMatchObject({ code: 3, stdout: expect.stringContaining('Not enough data') });
     expect(await record('__typename', 30)).toMatchObject({ code: 0, stdout: expect.stringContaining('(no recorded operation uses it)') });
     await write({ 'broken.graphql': `${LINK}type Query {\n  reviews: Nothing\n}\n` });
+    const bare = Array.from({ length: 9 }, (_, at) => `type T${String(at)} { a: Int }`).join('\n');
+    await write({ 'bare.graphql': `${REVIEWS}\n${bare}` });
+    const many = await run('subgraph check reviews=bare.graphql --against supergraph.yaml');
+    expect(many.stdout.match(/^warning require-description/gmu)).toHaveLength(3);
+    expect(many.stdout).toMatch(/^… and \d+ more of require-description$/mu);
     const broken = await run('subgraph check reviews=broken.graphql --against supergraph.yaml');
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining('broken.graphql:3:12\n') });
   });

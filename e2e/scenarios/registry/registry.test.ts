@@ -125,7 +125,10 @@ describe('checkSubgraphs', () => {
       input: { id, approver: 'Ada', reason: 'Nobody reads it' },
     });
   const push = (input: object) =>
-    registry.graphql('mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }', { input });
+    registry.graphql(
+      'mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged invalid { name client messages } } }',
+      { input },
+    );
 
   it('fails for a breaking change and a broken operation, and passes for the same change once it is approved', async () => {
     const environment = newEnvironment();
@@ -144,8 +147,8 @@ describe('checkSubgraphs', () => {
     expect(await check(environment, without)).toMatchObject({ verdict: 'PASSED', changes: [{ isApproved: true }] });
 
     const operations = { environment, client: 'web', documents: ['query Ages { user { age } }'] };
-    expect((await push(operations)).data).toEqual({ pushOperations: { added: 1, unchanged: 0 } });
-    expect((await push(operations)).data).toEqual({ pushOperations: { added: 0, unchanged: 1 } });
+    expect((await push(operations)).data).toEqual({ pushOperations: { added: 1, unchanged: 0, invalid: [] } });
+    expect((await push(operations)).data).toEqual({ pushOperations: { added: 0, unchanged: 1, invalid: [] } });
     expect(await check(environment, without)).toMatchObject({
       verdict: 'FAILED',
       brokenOperations: [{ name: 'Ages', client: 'web', messages: [expect.stringContaining('"age"')] }],
@@ -162,7 +165,9 @@ describe('checkSubgraphs', () => {
   it('passes an unchanged schema when a registered operation is invalid already', async () => {
     const environment = newEnvironment();
     await publish(registry, environment, { users: USERS });
-    await push({ environment, client: 'web', documents: ['query Ages { user { age } }', 'query Typo { nothing }'] });
+    const pushed = await push({ environment, client: 'web', documents: ['query Ages { user { age } }', 'query Typo { nothing }'] });
+    const invalid = [{ name: 'Typo', client: 'web', messages: ['Cannot query field "nothing" on type "Query".'] }];
+    expect(pushed.data).toEqual({ pushOperations: { added: 2, unchanged: 0, invalid } });
     expect(await check(environment, USERS)).toMatchObject({ verdict: 'PASSED', brokenOperations: [] });
     const without = USERS.replace('  age: Int\n', '');
     expect(await check(environment, without)).toMatchObject({ verdict: 'FAILED', brokenOperations: [{ name: 'Ages' }] });

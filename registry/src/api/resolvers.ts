@@ -107,7 +107,8 @@ async function endCanary(_: unknown, { input }: ReturnCanaryInput, context: Cont
 
 async function registerOperations(_: unknown, { input }: PushInput, context: Context) {
   await admit(context, ['CHECK'], { environments: [input.environment] });
-  return pushOperations(input, { store: context.store, createId: context.registry.createId });
+  const { createId, checkComposer: composer } = context.registry;
+  return pushOperations(input, { store: context.store, createId, composer });
 }
 
 async function addToken(_: unknown, { input }: CreateTokenInput, { registry, store, requireToken }: Context) {

@@ -5,16 +5,16 @@ import { type CostSchemas, toCostSchemas } from '@trestle/graph-checks/estimate-
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
 import { compose } from '@trestle/schema/compose';
-import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
-import type { BrokenOperation, CompositionProblem, SubgraphSchema } from '../records.ts';
+import { type GraphQLSchema, buildSchema } from 'graphql';
+import type { CompositionProblem, InvalidOperation, Operation, SubgraphSchema } from '../records.ts';
 import { compareSchemas } from './compare-schemas.ts';
 import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
 import { type FoundCosts, toFoundCosts } from './cost-findings.ts';
+import { findInvalid } from './invalid-operations.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
 const MAX_PROBLEMS = 100;
 const MAX_BROKEN = 100;
-const MAX_MESSAGES = 5;
 
 /** Composes the subgraphs of a task. Does not throw for schemas that are invalid or conflict. */
 export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask): Promise<ComposeOutcome> {
@@ -58,18 +58,18 @@ function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
 }
 
 /** Returns the operations that the change makes invalid. One that is invalid now cannot be broken, and is no fault of the change. */
-function findBroken(api: GraphQLSchema, { apiSdl, operations }: Comparison): BrokenOperation[] {
+function findBroken(api: GraphQLSchema, { apiSdl, operations }: Comparison): InvalidOperation[] {
   let current: GraphQLSchema | undefined;
-  const isValidNow = (text: string) => {
+  const isValidNow = (operation: Operation) => {
     if (apiSdl === undefined) return true;
     current ??= buildSchema(apiSdl, { assumeValidSDL: true });
-    return validate(current, parse(text), undefined, { maxErrors: 1 }).length === 0;
+    return findInvalid(current, operation) === undefined;
   };
-  const broken: BrokenOperation[] = [];
-  for (const { hash, name, client, text } of operations) {
-    const errors = validate(api, parse(text), undefined, { maxErrors: MAX_MESSAGES });
-    if (errors.length === 0 || !isValidNow(text)) continue;
-    broken.push({ hash, name, client, messages: errors.slice(0, MAX_MESSAGES).map(({ message }) => message) });
+  const broken: InvalidOperation[] = [];
+  for (const operation of operations) {
+    const invalid = findInvalid(api, operation);
+    if (!invalid || !isValidNow(operation)) continue;
+    broken.push(invalid);
     if (broken.length >= MAX_BROKEN) break;
   }
   return broken;

@@ -3,7 +3,8 @@ import type { UsagePolicy } from '@trestle/graph-checks/policy';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { ContractsTask, MadeContract } from './contract-task.ts';
 import type { FoundCosts } from './cost-findings.ts';
-import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema, UnlistedChange } from '../records.ts';
+import type { ValidationTask } from './invalid-operations.ts';
+import type { CompositionProblem, InvalidOperation, Operation, SchemaChange, SubgraphSchema, UnlistedChange } from '../records.ts';
 
 /** The composer, as launches name it. A test compares the version with the installed one. */
 export const COMPOSER = '@apollo/composition@2.14.4';
@@ -51,7 +52,7 @@ export interface Composed extends Findings {
   /** Empty unless the task compares. Breaking changes first. */
   readonly changes: readonly SchemaChange[];
   readonly unlisted: readonly UnlistedChange[];
-  readonly brokenOperations: readonly BrokenOperation[];
+  readonly brokenOperations: readonly InvalidOperation[];
   /** What operations cost; null when there is nothing to compare with. */
   readonly costs: FoundCosts | null;
 }
@@ -60,8 +61,8 @@ export interface Composed extends Findings {
 export type ComposeOutcome = Composed | NotComposed;
 
 /** What the thread does, and what it answers. */
-export type Task = ComposeTask | ContractsTask;
-export type Outcome = ComposeOutcome | readonly MadeContract[];
+export type Task = ComposeTask | ContractsTask | ValidationTask;
+export type Outcome = ComposeOutcome | readonly MadeContract[] | readonly InvalidOperation[];
 
 /** What the thread sends. `crashed`: the composer threw, which is a fault of the composer or a schema that was made to harm it. */
 export type ComposeReply = { readonly kind: 'outcome'; readonly outcome: Outcome } | { readonly kind: 'crashed'; readonly reason: string };

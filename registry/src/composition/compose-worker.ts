@@ -2,7 +2,8 @@
 import { parentPort } from 'node:worker_threads';
 import { makeContracts } from './make-contracts.ts';
 import { composeSubgraphs } from './compose-subgraphs.ts';
-import type { ComposeReply, Task } from './compose-task.ts';
+import type { ComposeReply, Outcome, Task } from './compose-task.ts';
+import { listInvalid } from './invalid-operations.ts';
 
 const port = parentPort;
 if (!port) throw new Error('compose-worker.js must run in a worker thread.');
@@ -12,9 +13,14 @@ port.on('message', (task: Task) => {
   });
 });
 
+function perform(task: Task): Outcome | Promise<Outcome> {
+  if ('contracts' in task) return makeContracts(task);
+  return 'validateFor' in task ? listInvalid(task) : composeSubgraphs(task);
+}
+
 async function run(task: Task): Promise<ComposeReply> {
   try {
-    return { kind: 'outcome', outcome: await ('contracts' in task ? makeContracts(task) : composeSubgraphs(task)) };
+    return { kind: 'outcome', outcome: await perform(task) };
   } catch (error) {
     return { kind: 'crashed', reason: error instanceof Error ? error.message : String(error) };
   }

@@ -2,8 +2,10 @@
 import { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { ContractsTask, MadeContract } from './contract-task.ts';
-import { createTurns } from './turns.ts';
+import type { InvalidOperation } from '../records.ts';
 import type { ComposeOutcome, ComposeReply, ComposeTask, Outcome, Task } from './compose-task.ts';
+import type { ValidationTask } from './invalid-operations.ts';
+import { createTurns } from './turns.ts';
 
 /** Tests, which run this file as TypeScript, start the bundle: it loads in a third of the time. */
 const FILE = import.meta.url.endsWith('.ts') ? 'dist/bundle/compose-worker.js' : 'dist/composition/compose-worker.js';
@@ -22,6 +24,8 @@ export interface Composer {
   compose(task: ComposeTask): Promise<ComposeOutcome>;
   /** Resolves with the contracts in the order of the task, or why one cannot be made. Rejects as `compose`. */
   makeContracts(task: ContractsTask): Promise<readonly MadeContract[]>;
+  /** Resolves with those of the operations that are not valid. Rejects as `compose`. */
+  validate(task: ValidationTask): Promise<readonly InvalidOperation[]>;
   /** Ends the thread. What is being composed rejects. */
   close(): Promise<void>;
 }
@@ -68,6 +72,7 @@ export function createComposer({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Com
   return {
     compose: (task) => takeTurn(() => run(task) as Promise<ComposeOutcome>),
     makeContracts: (task) => takeTurn(() => run(task) as Promise<readonly MadeContract[]>),
+    validate: (task) => takeTurn(() => run(task) as Promise<readonly InvalidOperation[]>),
     close: end,
   };
 }

@@ -56,6 +56,7 @@ const RESULT: Record<Verdict, string> = {
 };
 const ANNOTATION = { pass: 'info', warn: 'warning', fail: 'error', not_enough_data: 'warning' } as const;
 const MAX_SAFE = 20;
+const MAX_EQUAL_WARNINGS = 3;
 
 /** Returns what the second composer finds and the first does not, or the reverse, as a warning. */
 export function toDisagreementFault(message: string): GraphFault {
@@ -65,7 +66,7 @@ export function toDisagreementFault(message: string): GraphFault {
 /** Prints a report and returns its exit code. */
 export function printReport(report: PrintedReport, reporter: Reporter, sources: Sources): ExitCode {
   const { paint } = reporter.terminal;
-  for (const fault of report.faults) reporter.fault(fault, sources);
+  printFaults(report.faults, reporter, sources);
   const risky = report.changes.filter(({ level }) => level !== 'safe');
   for (const change of risky) printChange(change, reporter);
   if (report.unlistedCount) printUnlisted(report.unlistedCount, reporter);
@@ -79,6 +80,21 @@ export function printReport(report: PrintedReport, reporter: Reporter, sources: 
     reporter.line(color(RESULT[report.verdict]));
   }
   return EXITS[report.verdict];
+}
+
+/** Prints every error. Of equal warnings for people only the first ones: a schema without descriptions would hide the verdict. */
+function printFaults(faults: readonly GraphFault[], reporter: Reporter, sources: Sources): void {
+  const counts = new Map<string, number>();
+  for (const fault of faults) {
+    const count = (counts.get(fault.code) ?? 0) + 1;
+    counts.set(fault.code, count);
+    if (reporter.format !== 'text' || fault.severity === 'error' || count <= MAX_EQUAL_WARNINGS) reporter.fault(fault, sources);
+  }
+  if (reporter.format !== 'text') return;
+  for (const [code, count] of counts) {
+    const isError = faults.some((fault) => fault.code === code && fault.severity === 'error');
+    if (!isError && count > MAX_EQUAL_WARNINGS) reporter.line(`… and ${String(count - MAX_EQUAL_WARNINGS)} more of ${code}`);
+  }
 }
 
 function describeUsage(usage: CheckedUsage | null): string {

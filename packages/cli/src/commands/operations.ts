@@ -1,4 +1,5 @@
 /** `operations push|list` and `check approve`. */
+import type { GraphFault } from '@trestle/graph-checks/faults';
 import type { Command } from '../command.ts';
 import { EXIT, usageError } from '../exit-codes.ts';
 import { readText } from '../files.ts';
@@ -7,6 +8,19 @@ import { notFound, onePositional } from './subgraph-read.ts';
 
 /** The registry takes so many documents at once. */
 const BATCH = 100;
+
+interface PushResult {
+  added: number;
+  unchanged: number;
+  /** Those that are not valid for what the environment serves. */
+  readonly invalid: { readonly hash: string; readonly name: string; readonly messages: readonly string[] }[];
+}
+
+/** A warning: the operation is registered, because a later release may have its fields. */
+function toFault(name: string, messages: readonly string[]): GraphFault {
+  const message = `The operation \`${name}\` is not valid for the current schema: ${messages.join(' ')}`;
+  return { code: 'INVALID_OPERATION', message, severity: 'warning', subgraph: null, line: null, column: null };
+}
 
 /** The command `operations push`. */
 export const operationsPush: Command = {
@@ -18,17 +32,20 @@ export const operationsPush: Command = {
     const { positionals, reporter } = context;
     if (positionals.length === 0) throw usageError('Name at least one file with an operation.');
     const documents = await Promise.all(positionals.map(readText));
-    const mutation = 'mutation Push($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }';
-    const total = { added: 0, unchanged: 0 };
+    const mutation =
+      'mutation Push($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged invalid { hash name messages } } }';
+    const total: PushResult = { added: 0, unchanged: 0, invalid: [] };
     for (let at = 0; at < documents.length; at += BATCH) {
       const input = { environment: context.environment(), client: context.required('client'), documents: documents.slice(at, at + BATCH) };
-      const { pushOperations } = await context.registry().send<{ pushOperations: typeof total }>(mutation, { input });
+      const { pushOperations } = await context.registry().send<{ pushOperations: PushResult }>(mutation, { input });
       total.added += pushOperations.added;
       total.unchanged += pushOperations.unchanged;
+      total.invalid.push(...pushOperations.invalid);
       reporter.progress(`${String(Math.min(at + BATCH, documents.length))} of ${String(documents.length)} documents`);
     }
+    for (const { name, messages } of total.invalid) reporter.fault(toFault(name, messages), new Map());
     reporter.line(`${String(total.added)} operations added, ${String(total.unchanged)} known before.`);
-    reporter.finish(total);
+    reporter.finish({ ...total });
     return EXIT.success;
   },
 };
