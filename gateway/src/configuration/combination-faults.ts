@@ -55,6 +55,8 @@ export function findCombinationFaults(values: SettingValues, surroundings: Surro
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, { stages, addFault });
+  if (!values.SUBSCRIPTIONS && values.RESPONSE_CACHE_SUBSCRIPTIONS_FILE)
+    addFault('SUBSCRIPTIONS', 'must be on for responseCache.subscriptions.file, whose subscriptions the gateway executes itself');
   findUsageFaults(values, addFault);
   findGraphosFaults(values, { isProcess, addFault });
   findEngineFaults(values, addFault);

@@ -187,6 +187,7 @@ export const settings = {
   RESPONSE_CACHE_KEY: secretKey().optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_FILE: setting.parsedFile(readSubscriptions).optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: headerValue().optional(),
+  SUBSCRIPTIONS: setting.onOff().default(DEFAULT_LIMITS.hasSubscriptions),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),
