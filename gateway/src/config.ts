@@ -15,11 +15,11 @@ import { type Configuration, loadConfiguration } from './configuration/load-conf
 import { findPathFaults } from './configuration/path-faults.ts';
 import { readListSizes } from './configuration/list-sizes.ts';
 import { toLimits } from './configuration/read-limits.ts';
+import { type StageChoices, readStages, toCoprocessor } from './configuration/settings/coprocessor-settings.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/settings/traffic-settings.ts';
-import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import type { Limits } from './limits/limits.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
@@ -109,6 +109,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.attempt(() => readChoices(prefix, choices, env)) ?? new Map<string, Choice>();
   const subgraphErrorsByName = readByName('SUBGRAPH_ERRORS_', SUBGRAPH_ERROR_POLICIES);
   const subscriptionProtocols = readByName('SUBGRAPH_SUBSCRIPTION_PROTOCOL_', SUBSCRIPTION_PROTOCOLS);
+  const stages: StageChoices = faults.attempt(() => readStages(env)) ?? new Map();
   const listSizes = faults.attempt(() => readListSizes(env)) ?? {};
   const addFault = createAddFault({ configuration, given }, faults);
   if (!values) return undefined;
@@ -135,6 +136,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     isProcess: role === 'process',
     hasClaimRules: hasClaims(configuration.headerRules),
     hasCallbacks: [...subscriptionProtocols.values()].includes('callback'),
+    stages,
     addFault,
   });
   if (role === 'process') refuseGraphSettings(env, addFault);
@@ -143,7 +145,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
   return {
-    ...toConfig(values, env, listSizes),
+    ...toConfig(values, env, { listSizes, stages }),
     ...{
       tls,
       subgraphTls,
@@ -207,8 +209,14 @@ function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => Boolean(each[1])));
 }
 
+/** Settings of what has a name. */
+interface NamedSettings {
+  readonly listSizes: Limits['assumedListSizes']['bySubgraph'];
+  readonly stages: StageChoices;
+}
+
 /** Puts the settings in the form in which the parts of the gateway take them. */
-function toConfig(values: SettingValues, env: Values, listSizes: Limits['assumedListSizes']['bySubgraph']) {
+function toConfig(values: SettingValues, env: Values, { listSizes, stages }: NamedSettings) {
   return {
     ...values,
     // Without credentials requests are counted by address only, and behind another gateway or proxy all clients may have one address.
@@ -225,14 +233,7 @@ function toConfig(values: SettingValues, env: Values, listSizes: Limits['assumed
     labels: { active: values.OVERRIDE_LABELS, header: values.OVERRIDE_LABELS_HEADER },
     extensions: {
       file: values.EXTENSIONS_FILE,
-      coprocessor:
-        values.COPROCESSOR_URL === undefined
-          ? undefined
-          : {
-              url: values.COPROCESSOR_URL,
-              stages: values.COPROCESSOR_STAGES as CoprocessorStage[],
-              headers: values.COPROCESSOR_HEADERS.map(toLowerCase),
-            },
+      coprocessor: toCoprocessor(values, stages),
       timeoutMs: values.EXTENSION_TIMEOUT_MS,
     },
     responseCache: {

@@ -27,6 +27,7 @@ export interface TransportParts extends SharedParts, Observers {
   readonly apiKeys: ApiKeyExchange | undefined;
   readonly endpoints: readonly Endpoint[];
   readonly readTrusted: TrustedDocumentsWatch['read'];
+  readonly hasSubscriptions: () => boolean;
 }
 
 /** Creates the transports of a graph. `drain` resolves when no subscription and no response in parts is left, or when their time is over. */

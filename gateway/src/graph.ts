@@ -22,6 +22,7 @@ import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createPipeline } from './pipeline.ts';
 import { type QueriesInFlight, createQueriesInFlight } from './queries-in-flight.ts';
 import type { Measure } from './request/context.ts';
+import type { RuntimeSettings } from './engines/engine.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
 import { createHiveDocuments } from './sources/hive-documents.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
@@ -83,9 +84,10 @@ export async function startGraph(
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
   ];
+  let { hasSubscriptions } = config.limits;
   const transports = createTransports(
     { place, config },
-    { ...shared, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log },
+    { ...shared, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log, hasSubscriptions: () => hasSubscriptions },
   );
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
@@ -93,7 +95,12 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply: reconfigure && createApply(reconfigure, { tls, log }),
+    apply:
+      reconfigure &&
+      createApply(reconfigure, tls, ({ limits }) => {
+        ({ hasSubscriptions } = limits);
+        if (limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+      }),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
@@ -115,7 +122,8 @@ export async function startGraph(
 /** Returns the function that applies a changed configuration as a whole, or rejects and changes nothing. */
 function createApply(
   reconfigure: NonNullable<Engine['reconfigure']>,
-  { tls, log }: { readonly tls: SubgraphTls; readonly log: Log },
+  tls: SubgraphTls,
+  onSwitch: (settings: RuntimeSettings) => void,
 ): NonNullable<Graph['apply']> {
   return async (next) => {
     const settings = toRuntimeSettings(next);
@@ -123,7 +131,7 @@ function createApply(
     try {
       await reconfigure(settings, () => {
         certificates.use();
-        if (settings.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+        onSwitch(settings);
       });
     } finally {
       certificates.discard();

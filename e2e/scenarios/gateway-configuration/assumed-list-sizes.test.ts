@@ -42,6 +42,6 @@ describe('limits.assumedListSize', () => {
     const env = { ASSUMED_LIST_SIZE: '-1', SUBGRAPH_ASSUMED_LIST_SIZE_PRICES: 'many' };
     const started = startFederation(SOURCES, { env });
     await expect(started).rejects.toThrow('ASSUMED_LIST_SIZE: must be at least 0');
-    await expect(started).rejects.toThrow('SUBGRAPH_ASSUMED_LIST_SIZE_PRICES: must be a whole number');
+    await expect(started).rejects.toThrow('SUBGRAPH_ASSUMED_LIST_SIZE_PRICES: must be an integer');
   });
 });

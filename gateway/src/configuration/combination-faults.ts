@@ -2,6 +2,8 @@
 import type { readSettings } from '@trestle/env';
 import { findSourceHeaders } from '../request/token-sources.ts';
 import type { AddFault } from './entries/entry.ts';
+import type { CoprocessorStage } from '../extensions/coprocessor-settings.ts';
+import type { StageChoices } from './settings/coprocessor-settings.ts';
 import type { settings } from './settings/settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
@@ -26,11 +28,14 @@ interface Surroundings {
   readonly hasClaimRules: boolean;
   /** Whether a subgraph sends events to this process. */
   readonly hasCallbacks: boolean;
+  /** What is set for single stages of the coprocessor. */
+  readonly stages: StageChoices;
   readonly addFault: AddFault;
 }
 
 /** Adds a fault for each setting that another one does not allow. */
-export function findCombinationFaults(values: SettingValues, { isProcess, hasClaimRules, hasCallbacks, addFault }: Surroundings): void {
+export function findCombinationFaults(values: SettingValues, surroundings: Surroundings): void {
+  const { isProcess, hasClaimRules, hasCallbacks, stages, addFault } = surroundings;
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
   if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
     addFault('TOKEN_SOURCES', 'needs auth, which is off');
@@ -49,7 +54,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
-  findExtensionFaults(values, addFault);
+  findExtensionFaults(values, { stages, addFault });
+  if (!values.SUBSCRIPTIONS && values.RESPONSE_CACHE_SUBSCRIPTIONS_FILE)
+    addFault('SUBSCRIPTIONS', 'must be on for responseCache.subscriptions.file, whose subscriptions the gateway executes itself');
   findUsageFaults(values, addFault);
   findGraphosFaults(values, { isProcess, addFault });
   findEngineFaults(values, addFault);
@@ -73,12 +80,17 @@ function findDocumentFaults(values: SettingValues, { isProcess, addFault }: Pick
 }
 
 function findExtensionFaults(
-  { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: stages }: SettingValues,
-  addFault: AddFault,
+  { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: called }: SettingValues,
+  { stages, addFault }: Pick<Surroundings, 'stages' | 'addFault'>,
 ): void {
-  if (engine === 'apollo' && (file !== undefined || url !== undefined)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
-  if (url !== undefined && stages.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
-  if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
+  if (engine === 'apollo' && (file !== undefined || url !== undefined || called.length > 0)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
+  if (url !== undefined && called.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
+  const isCalled = (stage: string) => called.includes(stage);
+  const unplaced = called.filter((stage) => stages.get(stage as CoprocessorStage)?.url === undefined);
+  if (url === undefined && unplaced.length > 0)
+    addFault('COPROCESSOR_URL', `must be set, because stages are named that have no URL of their own: ${unplaced.join(', ')}`);
+  const idle = [...stages.keys()].filter((stage) => !isCalled(stage));
+  if (idle.length > 0) addFault('COPROCESSOR_STAGES', `must name each stage that has settings of its own: ${idle.join(', ')}`);
 }
 
 /** The engine `apollo` would ignore these. */

@@ -3,6 +3,7 @@ import { findFault, readFamily } from '@trestle/env';
 import { ENTRIES } from './entries/entries.ts';
 import type { FileSettingName } from './entries/entry.ts';
 import type { Configuration } from './load-configuration.ts';
+import { stageSettings } from './settings/coprocessor-settings.ts';
 import { graphSettings, sourceHeader, subgraphSettings } from './settings/settings.ts';
 
 /** Which requests a graph gets. */
@@ -73,12 +74,16 @@ function isOfProcess(name: FileSettingName): boolean {
 
 /** Returns the settings of the process that its graphs have too, unless their files say otherwise: all but those of the supergraph and of subgraphs. */
 export function inherit(env: Values): Record<string, string> {
-  return Object.fromEntries(
-    (Object.keys(ENTRIES) as FileSettingName[]).flatMap((name) => {
+  const ofStages = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && Object.values(stageSettings).some(({ prefix }) => name.startsWith(prefix)) ? [[name, value] as const] : [],
+  );
+  return Object.fromEntries([
+    ...ofStages,
+    ...(Object.keys(ENTRIES) as FileSettingName[]).flatMap((name): (readonly [string, string])[] => {
       const value = env[name];
       return value === undefined || ENTRIES[name].path.startsWith(OF_GRAPH) ? [] : [[name, value]];
     }),
-  );
+  ]);
 }
 
 /** Returns a line for each setting in a graph's file that belongs into that of the process. */

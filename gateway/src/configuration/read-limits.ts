@@ -11,6 +11,7 @@ interface LimitValues {
   readonly MAX_INPUT_DEPTH: number;
   readonly INTROSPECTION: boolean;
   readonly MUTATIONS: boolean;
+  readonly SUBSCRIPTIONS: boolean;
   readonly DENIED_FIELDS: Limits['deniedFields'];
   readonly MAX_TOKENS: number;
   readonly MAX_COST: number;
@@ -32,6 +33,7 @@ export function toLimits(values: LimitValues, listSizes: Limits['assumedListSize
     maxInputDepth: values.MAX_INPUT_DEPTH,
     hasIntrospection: values.INTROSPECTION,
     hasMutations: values.MUTATIONS,
+    hasSubscriptions: values.SUBSCRIPTIONS,
     deniedFields: values.DENIED_FIELDS,
     maxTokens: values.MAX_TOKENS,
     maxCost: values.MAX_COST,

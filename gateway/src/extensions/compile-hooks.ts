@@ -43,6 +43,8 @@ export const NO_HOOKS: Hooks = {
 export interface HookOptions {
   /** The time limit of a promise that a hook returns. */
   readonly timeoutMs: number;
+  /** Returns the limits of an extension that has its own, by the name of the hook. */
+  readonly limitsOf?: (extension: Extension) => ReadonlyMap<string, number> | undefined;
   readonly measure: Measure;
   readonly log: Log;
   /** Counts a hook that failed: what it threw was no refusal, or it took too long. */
@@ -53,9 +55,9 @@ export interface HookOptions {
 export function compileHooks(extensions: readonly Extension[], options: HookOptions): Hooks {
   if (extensions.length === 0) return NO_HOOKS;
   const toRefusing = <Name extends RefusingHook>(name: Name) =>
-    compileRefusing(collect<EventOf<Name>>(extensions, name), { ...options, hook: name });
+    compileRefusing(collect<EventOf<Name>>(extensions, name, options), { ...options, hook: name });
   const toObserving = <Name extends ObservingHook>(name: Name) =>
-    compileObserving(collect<EventOf<Name>>(extensions, name), { ...options, hook: name });
+    compileObserving(collect<EventOf<Name>>(extensions, name, options), { ...options, hook: name });
   return {
     areUsed: true,
     onRequest: toRefusing('onRequest'),
@@ -74,16 +76,18 @@ export function compileHooks(extensions: readonly Extension[], options: HookOpti
 interface OwnHook<Event> {
   readonly extension: string;
   readonly call: (event: Event) => unknown;
+  readonly timeoutMs: number;
 }
 
 interface NamedHookOptions extends HookOptions {
   readonly hook: string;
 }
 
-function collect<Event>(extensions: readonly Extension[], name: RefusingHook | ObservingHook): OwnHook<Event>[] {
+function collect<Event>(extensions: readonly Extension[], name: RefusingHook | ObservingHook, options: HookOptions): OwnHook<Event>[] {
   return extensions.flatMap((extension) => {
     const call = extension[name] as OwnHook<Event>['call'] | undefined;
-    return call ? [{ extension: extension.name, call: call.bind(extension) }] : [];
+    const timeoutMs = options.limitsOf?.(extension)?.get(name) ?? options.timeoutMs;
+    return call ? [{ extension: extension.name, call: call.bind(extension), timeoutMs }] : [];
   });
 }
 
@@ -113,7 +117,7 @@ function compileRefusing<Event>(hooks: readonly OwnHook<Event>[], options: Named
       const resume = (proceed: () => void) => {
         measure(requestOf(event)?.client, proceed);
       };
-      within(returned, options.timeoutMs).then(
+      within(returned, hook.timeoutMs).then(
         () => {
           resume(() => {
             const caughtLater = GuardedEvent.refusalOf(event);

@@ -4,7 +4,7 @@ import type { Agent } from 'undici';
 import { isObject } from '../request/json.ts';
 import { HookUnavailable } from './compile-hooks.ts';
 import { type CoprocessorAnswer, mayReplace, readAnswer } from './coprocessor-answer.ts';
-import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
+import type { CoprocessorSettings, CoprocessorStage, StageSettings } from './coprocessor-settings.ts';
 import type { Extension, ExtensionRequest, OperationEvent, ResponseEvent } from './extension.ts';
 
 const MAX_CONNECTIONS = 64;
@@ -29,21 +29,47 @@ interface StageEvent {
 
 type SetHeader = (name: string, value: string) => void;
 
-/** Returns the extension that calls the coprocessor. Each call takes at most `timeoutMs`. */
-export function createCoprocessor({ url, stages, headers }: CoprocessorSettings, timeoutMs: number): Extension {
-  const [usual, replacing] = [createAgent(timeoutMs, MAX_RESPONSE_BYTES), createAgent(timeoutMs, MAX_REPLACING_BYTES)];
-  const call = async (stage: CoprocessorStage, event: StageEvent) => {
-    const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
-    const answer = await exchange({ url, body, timeoutMs, dispatcher: mayReplace(stage) ? replacing : usual });
-    if (!answer) return;
-    const readCall = () => JSON.parse(body) as Record<string, unknown>;
-    apply(readAnswer(answer, stage, readCall), event);
+/** Called when a call failed and the request goes on nevertheless. */
+export type ReportPassed = (stage: CoprocessorStage, error: HookUnavailable, request: ExtensionRequest | undefined) => void;
+
+/** Returns the extension that calls the coprocessor. */
+export function createCoprocessor({ stages, headers }: CoprocessorSettings, reportPassed: ReportPassed): Extension {
+  const agents = new AgentPool();
+  const createHook = ({ stage, url, timeoutMs, onFailure }: StageSettings) => {
+    const dispatcher = agents.get(timeoutMs, mayReplace(stage) ? MAX_REPLACING_BYTES : MAX_RESPONSE_BYTES);
+    return async (event: StageEvent) => {
+      const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
+      let answer: Record<string, unknown> | undefined;
+      try {
+        answer = await exchange({ url, body, timeoutMs, dispatcher });
+      } catch (error) {
+        if (onFailure === 'refuse' || !(error instanceof HookUnavailable)) throw error;
+        reportPassed(stage, error, event.request);
+        return;
+      }
+      if (!answer) return;
+      const readCall = () => JSON.parse(body) as Record<string, unknown>;
+      apply(readAnswer(answer, stage, readCall), event);
+    };
   };
-  const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
-  const onStop = async () => {
-    await Promise.all([usual.destroy(), replacing.destroy()]);
-  };
-  return { name: 'coprocessor', ...hooks, onStop };
+  const hooks = Object.fromEntries(stages.map((each) => [each.stage, createHook(each)]));
+  return { name: 'coprocessor', ...hooks, onStop: () => agents.stop() };
+}
+
+/** The connections to coprocessors. Stages with equal limits share them. */
+class AgentPool {
+  readonly #agents = new Map<string, Agent>();
+
+  get(timeoutMs: number, maxBytes: number): Agent {
+    const key = `${String(timeoutMs)} ${String(maxBytes)}`;
+    const agent = this.#agents.get(key) ?? createAgent(timeoutMs, maxBytes);
+    this.#agents.set(key, agent);
+    return agent;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
 }
 
 /** Creates connections whose responses may have so many bytes. */

@@ -18,6 +18,8 @@ export interface ExtensionSettings {
 
 const NAME = /^[\w-]{1,64}$/;
 const MAX_EXTENSIONS = 100;
+/** A call of the coprocessor ends at its own time limit; its hook ends it only when that fails. */
+const GRACE_MS = 1000;
 /** Every key of an extension that the gateway reads, so that a hook with a misspelled name is noticed. */
 const HOOKS: ReadonlySet<string> = new Set<keyof Extension>([
   ...(['onRequest', 'onContext', 'onOperation', 'onPlan', 'onSubscribe', 'onSubgraphRequest', 'onSubgraphResponse'] as const),
@@ -31,10 +33,6 @@ export async function loadHooks(
 ): Promise<Hooks> {
   if (file === undefined && !coprocessor) return NO_HOOKS;
   const extensions = file === undefined ? [] : await loadModule(file);
-  if (coprocessor) {
-    const { createCoprocessor } = await import('./coprocessor.ts');
-    extensions.push(createCoprocessor(coprocessor, timeoutMs));
-  }
   const failures = new Counter({
     name: 'trestle_extension_failures_total',
     help: 'Hooks of extensions that threw something other than a refusal, or took too long.',
@@ -44,7 +42,18 @@ export async function loadHooks(
   const countFailure = (extension: string, hook: string) => {
     failures.inc({ extension, hook });
   };
-  return compileHooks(extensions, { timeoutMs, measure, log, countFailure });
+  const options = { timeoutMs, measure, log, countFailure };
+  if (!coprocessor) return compileHooks(extensions, options);
+  const { createCoprocessor } = await import('./coprocessor.ts');
+  const calling = createCoprocessor(coprocessor, (hook, error, request) => {
+    countFailure(calling.name, hook);
+    log.warn('the coprocessor failed, and the request goes on', {
+      ...(request && { requestId: request.id }),
+      ...{ extension: calling.name, hook, error },
+    });
+  });
+  const limits = new Map(coprocessor.stages.map((each) => [each.stage as string, each.timeoutMs + GRACE_MS]));
+  return compileHooks([...extensions, calling], { ...options, limitsOf: (extension) => (extension === calling ? limits : undefined) });
 }
 
 /** Returns the extensions of a module. Rejects with an Error that names the file. */

@@ -120,6 +120,12 @@ describe('limitOperations, limitVariables and toCostFault (contract §6)', () =>
     expect(check('subscription A { a: __typename } query B { node { id } }', limits)).toEqual([]);
   });
 
+  it('reports subscriptions where they are disabled, and no other operation', () => {
+    const limits = { ...DEFAULT_LIMITS, hasSubscriptions: false };
+    expect(check('subscription A { a: __typename } query B { node { id } }', limits)).toEqual(['Subscriptions have been disabled.']);
+    expect(check('mutation A { a: __typename } query B { node { id } }', limits)).toEqual([]);
+  });
+
   it('counts a fragment that is spread twice at one place once, in linear time', () => {
     const bomb = Array.from({ length: 30 }, (_, i) => `fragment f${String(i)} on Query { ...f${String(i + 1)} ...f${String(i + 1)} }`);
     expect(check(`{ ...f0 } ${bomb.join(' ')} fragment f30 on Query { a: node { b: id } }`)).toEqual([]);

@@ -20,7 +20,10 @@ export const MAX_SELECTION_LEVELS = 50;
 /** In characters. Logs and traces of subgraphs contain the name too. */
 const MAX_NAME_LENGTH = 200;
 
-type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' | 'maxInputDepth' | 'hasIntrospection' | 'hasMutations'>;
+type OperationLimits = Pick<
+  Limits,
+  'maxDepth' | 'maxAliases' | 'maxRootFields' | 'maxInputDepth' | 'hasIntrospection' | 'hasMutations' | 'hasSubscriptions'
+>;
 
 /**
  * Returns a validation rule that reports VALIDATION_ERROR with the limit and the value. Meta fields count like other fields; the depth within
@@ -29,7 +32,7 @@ type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' 
 export const limitOperations =
   (limits: OperationLimits, measured?: LimitMeter) =>
   (context: ValidationContext): ASTVisitor => {
-    const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection, hasMutations } = limits;
+    const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection, hasMutations, hasSubscriptions } = limits;
     const meter = new SelectionMeter(context);
     const report: Report = (name, { limit, value, node, setting }) => {
       if (setting) measured?.note(setting, value);
@@ -44,6 +47,8 @@ export const limitOperations =
         const { name, selectionSet } = operation;
         if (!hasMutations && operation.operation === OperationTypeNode.MUTATION)
           context.reportError(new GraphQLError('Mutations have been disabled.', { nodes: [operation] }));
+        if (!hasSubscriptions && operation.operation === OperationTypeNode.SUBSCRIPTION)
+          context.reportError(new GraphQLError('Subscriptions have been disabled.', { nodes: [operation] }));
         report('Operation name length', { limit: MAX_NAME_LENGTH, value: name?.value.length ?? 0, node: name });
         const { depth, introspectionDepth, aliases, fields } = meter.measure(selectionSet);
         const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);

@@ -28,6 +28,8 @@ export interface Limits {
   readonly hasIntrospection: boolean;
   /** Whether clients may send mutations. */
   readonly hasMutations: boolean;
+  /** Whether clients may subscribe. */
+  readonly hasSubscriptions: boolean;
   readonly deniedFields: DeniedFieldMode;
   /** Selections of an operation with all fragments expanded: the work of the planner. */
   readonly maxSelections: number;
@@ -56,6 +58,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxInputDepth: 50,
   hasIntrospection: true,
   hasMutations: true,
+  hasSubscriptions: true,
   deniedFields: 'remove',
   maxSelections: 2000,
   maxTokens: 4000,

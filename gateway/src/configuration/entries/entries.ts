@@ -201,6 +201,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MCP_MUTATIONS: atStart('mcp.mutations', 'Whether mutations are tools too.'),
   MCP_REQUIRE_CREDENTIAL: atStart('mcp.requireCredential', 'Whether agents without a credential are answered 401.'),
   MCP_AUTHORIZATION_SERVERS: atStart('mcp.authorizationServers', 'The OAuth servers at which agents get tokens, by their issuers.'),
+  SUBSCRIPTIONS: atOnce(
+    'subscriptions.enabled',
+    'Whether clients may subscribe. When off, WebSockets are refused too. The fields stay in the schema.',
+  ),
   MAX_SUBSCRIPTIONS: atStart('subscriptions.maxSubscriptions', 'The most subscriptions of the process.'),
   MAX_SOCKETS: atStart('subscriptions.maxSockets', 'The most WebSockets, and as many event streams.'),
   MAX_OPERATIONS_PER_SOCKET: atStart('subscriptions.maxOperationsPerSocket', 'The most operations of one socket or shared event stream.'),

@@ -61,6 +61,14 @@ export const SOURCE_HEADERS = {
   each: 'The value of the header. In the environment, _ stands for - in its name.',
 } as const;
 
+/** What the settings of one stage of the coprocessor mean, by their key. They take effect at the next start. */
+export const STAGE_ENTRIES = {
+  all: 'Settings of single stages, by name, in place of those for all. The stages must be among `stages`.',
+  url: 'The address that is called at this stage, in place of extensions.coprocessor.url.',
+  timeoutMs: 'The time limit of its calls, in place of extensions.timeoutMs.',
+  onFailure: 'What happens without a usable response in time: the request is refused (refuse, the default), or goes on (pass).',
+} as const;
+
 /** What the rules for headers are. They take effect at the next start. */
 export const RULES = {
   request: 'Rules for the headers of requests to subgraphs, in order. Those for all subgraphs come first.',

@@ -3,7 +3,8 @@ import { type SettingForm, type SettingReader, describeSetting } from '@trestle/
 import { mayRequest } from '../../headers/header-names.ts';
 import { ENTRIES } from './entries.ts';
 import type { Effect, FileSettingName } from './entry.ts';
-import { GRAPH_ENTRIES, RULES, SECTIONS, SOURCE_HEADERS, SUBGRAPH_ENTRIES } from './sections.ts';
+import { GRAPH_ENTRIES, RULES, SECTIONS, SOURCE_HEADERS, STAGE_ENTRIES, SUBGRAPH_ENTRIES } from './sections.ts';
+import { findStageFault, stageSettings } from '../settings/coprocessor-settings.ts';
 import type { Direction } from '../settings/read-header-rule.ts';
 import { graphSettings, settings, sourceHeader, subgraphSettings } from '../settings/settings.ts';
 
@@ -35,7 +36,7 @@ export interface SectionNode {
 export interface NamedNode {
   readonly kind: 'named';
   /** What the names are those of. */
-  readonly of: 'subgraphs' | 'headers' | 'graphs';
+  readonly of: 'subgraphs' | 'headers' | 'graphs' | 'stages';
   readonly about: string;
   /** A name in an example. */
   readonly example: string;
@@ -70,6 +71,7 @@ export function createSettingTree(): SectionNode {
   }
   addRules(findSection(root, ['headers']));
   findSection(root, ['supergraph']).children.set('headers', createSourceHeaders());
+  findSection(root, ['extensions', 'coprocessor']).children.set('perStage', createStages());
   root.children.set('subgraphs', {
     ...{ kind: 'named', of: 'subgraphs', about: SECTIONS.subgraphs, example: 'products', findFault: () => undefined },
     each: createSubgraphSection(),
@@ -79,6 +81,14 @@ export function createSettingTree(): SectionNode {
     each: createNamedSection(GRAPH_ENTRIES, { family: graphSettings, effect: 'start' }),
   });
   return root;
+}
+
+function createStages(): NamedNode {
+  const { all: about, ...entries } = STAGE_ENTRIES;
+  return {
+    ...{ kind: 'named', of: 'stages', about, example: 'onPlan', findFault: findStageFault },
+    each: createNamedSection(entries, { family: stageSettings, effect: 'start' }),
+  };
 }
 
 function createSourceHeaders(): NamedNode {

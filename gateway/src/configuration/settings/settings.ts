@@ -14,7 +14,6 @@ import { readSubscriptions } from '../../cache/events/read-subscriptions.ts';
 import { CACHE_CONTENTS } from '../../cache/response-cache.ts';
 import { SHARING_MODES } from '../../cache/sharing.ts';
 import { readTrustedDocuments } from '../../documents/trusted.ts';
-import { COPROCESSOR_STAGES, type CoprocessorStage } from '../../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../../errors/format-error.ts';
 import { SUBSCRIPTION_PROTOCOLS } from '../../upstream/subscriptions/subscription-upstream.ts';
 import { EXECUTORS } from '../../execute/executor.ts';
@@ -26,6 +25,7 @@ import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
 import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
+import { coprocessorSettings } from './coprocessor-settings.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
 import { parseHiveTarget } from './parse-hive-target.ts';
 import { parseTokenSources } from './parse-token-sources.ts';
@@ -51,10 +51,6 @@ const GRAPHOS_REPORTS = 'https://usage-reporting.api.apollographql.com/api/ingre
 /** Reads the names of headers, which have no case. */
 const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name);
 const headerNames = () => setting.list(mayForward, (name) => describeHeaderFault(name, 'forward')).default([]);
-
-function isStage(item: string): item is CoprocessorStage {
-  return (COPROCESSOR_STAGES as readonly string[]).includes(item);
-}
 
 /** Reads addresses. */
 const urls = () => setting.list(isHttpUrl, 'must be URLs that start with http:// or https://');
@@ -191,6 +187,7 @@ export const settings = {
   RESPONSE_CACHE_KEY: secretKey().optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_FILE: setting.parsedFile(readSubscriptions).optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: headerValue().optional(),
+  SUBSCRIPTIONS: setting.onOff().default(DEFAULT_LIMITS.hasSubscriptions),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),
@@ -213,9 +210,7 @@ export const settings = {
   OVERRIDE_LABELS_HEADER: setting.parsed(readForwardedName).optional(),
   EXTENSIONS_FILE: setting.path().optional(),
   EXTENSION_TIMEOUT_MS: setting.integer(1, 60_000).default(1000),
-  COPROCESSOR_URL: setting.url('http:', 'https:').optional(),
-  COPROCESSOR_STAGES: setting.list(isStage, `must be among ${COPROCESSOR_STAGES.join(', ')}`).default([]),
-  COPROCESSOR_HEADERS: setting.list((name) => /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name), 'must be names of headers').default([]),
+  ...coprocessorSettings,
   GRAPHQL_PATH: setting.parsed(readGraphqlPath).default('/graphql'),
   LIVENESS_PATH: setting.parsed(readProbePath).optional(),
   READINESS_PATH: setting.parsed(readProbePath).optional(),

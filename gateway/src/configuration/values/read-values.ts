@@ -98,7 +98,7 @@ class ValueReader {
       names.add(name);
       const fault = findNameFault(key);
       if (fault !== undefined) this.#fault({ ...child, path: join(place.path, toShown(key)) }, fault, child.at);
-      if (of !== 'headers') this[of].push(key);
+      if (of === 'subgraphs' || of === 'graphs') this[of].push(key);
       this.read(each, { ...child, name });
     }
   }

@@ -27,9 +27,21 @@ export interface WebSocketLimits extends ConnectionLimits {
 export interface WebSocketTransportOptions extends IdentifyOptions, SocketRunOptions {
   readonly limits: WebSocketLimits;
   readonly buffers: SendBuffers;
+  /** Whether clients may subscribe; WebSockets are refused otherwise. */
+  readonly hasSubscriptions: () => boolean;
 }
 
 const SUBPROTOCOL_NOT_ACCEPTABLE = 4406;
+/** The status and the body where subscriptions are switched off. */
+const DISABLED = '403 Forbidden';
+const DISABLED_BODY = JSON.stringify({
+  errors: [
+    {
+      message: 'Subscriptions have been disabled, and WebSockets with them. Send queries and mutations by POST.',
+      extensions: { code: 'FORBIDDEN' },
+    },
+  ],
+});
 /** The status, and headers, of an opening handshake that is not valid. */
 const HANDSHAKE_REFUSALS = {
   invalid: ['400 Bad Request', 'sec-websocket-version', '13, 8'],
@@ -58,7 +70,7 @@ export class WebSocketTransport {
     // Otherwise `ws` answers a handshake that is not valid itself, without our headers (RFC 6455 §4.2.2, §4.4).
     this.#server.on('wsClientError', (_, stream, request) => {
       const [status, ...own] = request.method === 'GET' ? HANDSHAKE_REFUSALS.invalid : HANDSHAKE_REFUSALS.method;
-      refuseUpgrade(stream, status, [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])]);
+      refuseUpgrade(stream, status, { headers: [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])] });
     });
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
@@ -84,7 +96,8 @@ export class WebSocketTransport {
     quota.begin((fault) => {
       this.#guard(stream, () => {
         const refusal = fault ? '429 Too Many Requests' : this.#findRefusal(request);
-        if (refusal) refuseUpgrade(stream, refusal, quota.headersFor(fault ? 429 : 0));
+        const body = refusal === DISABLED ? DISABLED_BODY : undefined;
+        if (refusal) refuseUpgrade(stream, refusal, { headers: quota.headersFor(fault ? 429 : 0), body });
         else this.#open(request, stream, head);
       });
     });
@@ -148,6 +161,7 @@ export class WebSocketTransport {
     if (url.length > MAX_URL_BYTES) return '414 URI Too Long';
     if (url.split('?')[0] !== this.#options.path) return '404 Not Found';
     if (hasUrlKey) return '400 Bad Request';
+    if (!this.#options.hasSubscriptions()) return DISABLED;
     const isFull = this.#connections.size >= this.#options.limits.maxSockets;
     return this.#isDraining || isFull ? '503 Service Unavailable' : undefined;
   }
