@@ -14,10 +14,12 @@ import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { toLimits } from './configuration/read-limits.ts';
+import { readCaching } from './configuration/settings/cache-settings.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/settings/traffic-settings.ts';
+import type { CachingSettings } from './cache/subgraph-caching.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
@@ -40,6 +42,7 @@ interface LayerConfig {
   /** How subgraphs send events, by their names in lower case. */
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
   readonly traffic: TrafficSettings | undefined;
+  readonly caching: CachingSettings | undefined;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
@@ -127,6 +130,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     },
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
+  const caching = faults.attempt(() => readCaching(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   findCombinationFaults(values, {
     isProcess: role === 'process',
@@ -145,6 +149,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       tls,
       subgraphTls,
       traffic,
+      caching,
       subgraphUrlLists,
       subgraphErrorsByName,
       subscriptionProtocols,

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
+import { DEFAULT_CACHING } from './cache/subgraph-caching.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
@@ -90,7 +91,7 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply: reconfigure && createApply(reconfigure, tls),
+    apply: reconfigure && createApply(reconfigure, { tls, cache }),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
@@ -110,13 +111,17 @@ export async function startGraph(
 }
 
 /** Returns the function that applies a changed configuration as a whole, or rejects and changes nothing. */
-function createApply(reconfigure: NonNullable<Engine['reconfigure']>, tls: SubgraphTls): NonNullable<Graph['apply']> {
+function createApply(
+  reconfigure: NonNullable<Engine['reconfigure']>,
+  { tls, cache }: Pick<EngineParts, 'tls' | 'cache'>,
+): NonNullable<Graph['apply']> {
   return async (next) => {
     const settings = toRuntimeSettings(next);
     const certificates = tls.prepare(next.subgraphTls);
     try {
       await reconfigure(settings, () => {
         certificates.use();
+        cache?.subgraphs.use(next.caching ?? DEFAULT_CACHING);
       });
     } finally {
       certificates.discard();
@@ -138,8 +143,9 @@ function createHiveLookups(config: Config, observers: Observers): RemoteDocument
 }
 
 /** With rules that take values from tokens, callers share no results, because these values differ by caller. */
-function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings {
-  return hasClaims(headerRules) ? { ...responseCache, sharing: 'anonymous' } : responseCache;
+function toCacheSettings({ responseCache, caching: subgraphs, headerRules }: Config): CacheSettings {
+  const settings = { ...responseCache, subgraphs };
+  return hasClaims(headerRules) ? { ...settings, sharing: 'anonymous' } : settings;
 }
 
 interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner' | 'callbacks'> {

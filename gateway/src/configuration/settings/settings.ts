@@ -23,6 +23,7 @@ import { isHeaderValue } from '../../headers/header-values.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
+import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
@@ -198,6 +199,7 @@ export const settings = {
   RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
   RESPONSE_CACHE_STALE_SECONDS: setting.integer(0, 86_400).default(0),
   RESPONSE_CACHE_TIMEOUT_MS: setting.integer(1, 10_000).default(100),
+  ...cacheSettings,
   RESPONSE_CACHE_KEY: secretKey().optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_FILE: setting.parsedFile(readSubscriptions).optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: headerValue().optional(),
@@ -250,6 +252,7 @@ export const subgraphSettings = {
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
   ...subgraphTrafficSettings,
+  ...subgraphCacheSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
