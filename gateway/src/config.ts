@@ -16,11 +16,13 @@ import { findPathFaults } from './configuration/path-faults.ts';
 import { readListSizes } from './configuration/list-sizes.ts';
 import { toLimits } from './configuration/read-limits.ts';
 import { type StageChoices, readStages, toCoprocessor } from './configuration/settings/coprocessor-settings.ts';
+import { readCaching } from './configuration/settings/cache-settings.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/settings/traffic-settings.ts';
 import type { Limits } from './limits/limits.ts';
+import type { CachingSettings } from './cache/subgraph-caching.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
@@ -42,6 +44,7 @@ interface LayerConfig {
   /** How subgraphs send events, by their names in lower case. */
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
   readonly traffic: TrafficSettings | undefined;
+  readonly caching: CachingSettings | undefined;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
@@ -131,6 +134,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     },
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
+  const caching = faults.attempt(() => readCaching(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   findCombinationFaults(values, {
     isProcess: role === 'process',
@@ -150,6 +154,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       tls,
       subgraphTls,
       traffic,
+      caching,
       subgraphUrlLists,
       subgraphErrorsByName,
       subscriptionProtocols,

@@ -7,6 +7,7 @@ import { UNPROTECTED_WARNING } from './access/denial.ts';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
+import { DEFAULT_CACHING } from './cache/subgraph-caching.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createApiKeys, createVerifier } from './credentials.ts';
 import { createMcp } from './create-mcp.ts';
@@ -22,7 +23,6 @@ import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createPipeline } from './pipeline.ts';
 import { type QueriesInFlight, createQueriesInFlight } from './queries-in-flight.ts';
 import type { Measure } from './request/context.ts';
-import type { RuntimeSettings } from './engines/engine.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
 import { createHiveDocuments } from './sources/hive-documents.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
@@ -87,7 +87,18 @@ export async function startGraph(
   let { hasSubscriptions } = config.limits;
   const transports = createTransports(
     { place, config },
-    { ...shared, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log, hasSubscriptions: () => hasSubscriptions },
+    {
+      ...shared,
+      endpoints,
+      run,
+      hooks,
+      readTrusted: trusted.read,
+      verifier: verification.verifier,
+      apiKeys,
+      metrics,
+      log,
+      hasSubscriptions: () => hasSubscriptions,
+    },
   );
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
@@ -97,9 +108,10 @@ export async function startGraph(
     upgrade: transports.upgrade,
     apply:
       reconfigure &&
-      createApply(reconfigure, tls, ({ limits }) => {
-        ({ hasSubscriptions } = limits);
-        if (limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+      createApply(reconfigure, tls, (next) => {
+        ({ hasSubscriptions } = next.limits);
+        cache?.subgraphs.use(next.caching ?? DEFAULT_CACHING);
+        if (next.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
       }),
     readServed: () => engine.served,
     stopWatching: () => {
@@ -123,7 +135,7 @@ export async function startGraph(
 function createApply(
   reconfigure: NonNullable<Engine['reconfigure']>,
   tls: SubgraphTls,
-  onSwitch: (settings: RuntimeSettings) => void,
+  onSwitch: (next: Config) => void,
 ): NonNullable<Graph['apply']> {
   return async (next) => {
     const settings = toRuntimeSettings(next);
@@ -131,7 +143,7 @@ function createApply(
     try {
       await reconfigure(settings, () => {
         certificates.use();
-        onSwitch(settings);
+        onSwitch(next);
       });
     } finally {
       certificates.discard();
@@ -153,8 +165,9 @@ function createHiveLookups(config: Config, observers: Observers): RemoteDocument
 }
 
 /** With rules that take values from tokens, callers share no results, because these values differ by caller. */
-function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings {
-  return hasClaims(headerRules) ? { ...responseCache, sharing: 'anonymous' } : responseCache;
+function toCacheSettings({ responseCache, caching: subgraphs, headerRules }: Config): CacheSettings {
+  const settings = { ...responseCache, subgraphs };
+  return hasClaims(headerRules) ? { ...settings, sharing: 'anonymous' } : settings;
 }
 
 interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner' | 'callbacks'> {

@@ -8,6 +8,7 @@ import { EntityCache } from './entity-cache.ts';
 import { type CacheContents, ResponseCache } from './response-cache.ts';
 import type { ResultStore } from './result-store.ts';
 import type { Sharing } from './sharing.ts';
+import { CachedSubgraphs, type CachingSettings } from './subgraph-caching.ts';
 
 /** Where results are kept. */
 export const CACHE_STORES = ['off', 'memory', 'redis'] as const;
@@ -24,6 +25,8 @@ export interface CacheSettings {
   readonly redisUrl: string | undefined;
   /** The time limit of a command of Redis. */
   readonly timeoutMs: number;
+  /** Default: all are kept, without a time of their own. */
+  readonly subgraphs: CachingSettings | undefined;
 }
 
 export interface CacheParts {
@@ -58,11 +61,12 @@ interface Parts extends Pick<CacheParts, 'onInvalidated' | 'metrics'> {
 }
 
 function assemble(
-  { contents, sharing, staleSeconds }: CacheSettings,
+  { contents, sharing, staleSeconds, subgraphs: caching }: CacheSettings,
   { store: plain, onInvalidated, metrics, readBytes }: Parts,
 ): ResponseCache {
   const store = onInvalidated ? new NoticingStore(plain, onInvalidated) : plain;
+  const subgraphs = new CachedSubgraphs(caching);
   const count = createCacheMetrics(metrics, readBytes);
-  const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, count: createEntityMetrics(metrics) });
-  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults: contents !== 'entities', entities });
+  const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, subgraphs, count: createEntityMetrics(metrics) });
+  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults: contents !== 'entities', entities, subgraphs });
 }

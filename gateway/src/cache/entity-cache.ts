@@ -13,11 +13,13 @@ import { ALL_TAG, type ReceivedTags, toTypeTag } from './received-tags.ts';
 import type { CountParts, FetchScope, PlannedFetch } from './fetch-scope.ts';
 import type { Sharing } from './sharing.ts';
 import type { ResultStore } from './result-store.ts';
+import type { CachedSubgraphs } from './subgraph-caching.ts';
 
 export interface EntityCacheOptions {
   readonly store: ResultStore;
   readonly sharing: Sharing;
   readonly count: CountParts;
+  readonly subgraphs: CachedSubgraphs;
 }
 
 /** One query that is executed. */
@@ -55,13 +57,14 @@ export class EntityCache {
 
   /** Returns undefined for a fetch whose result is not kept. */
   #toScope({ context, hash }: CachedQuery, { step, head, service }: BodyParts & { readonly service: string }): FetchScope | undefined {
-    const planned = this.#plan(step);
+    const { enabled, ttlSeconds } = this.#options.subgraphs.of(service);
+    const planned = enabled ? this.#plan(step) : null;
     const { identity } = context;
     // The callers of a private result cannot be distinguished.
     if (!planned || (planned.isPrivate && !hasCredential(identity))) return undefined;
     const isShared = this.#options.sharing === 'all' && !planned.isPrivate;
     const key = `fetch:${digest(JSON.stringify([hash, service, withoutName(head, step.operationName), isShared ? withoutCredential(identity) : identity]))}`;
-    return { key, clientTags: toClientTags(context), planned, tags: planned.tags, isOwn: !isShared && hasCredential(identity) };
+    return { key, clientTags: toClientTags(context), planned, ttlSeconds, tags: planned.tags, isOwn: !isShared && hasCredential(identity) };
   }
 
   #plan(step: FetchStep): PlannedFetch | null {

@@ -34,9 +34,12 @@ export class FetchKeeper {
   readonly onResponse = (response: RespondedHeaders): void => {
     this.#isOk = response.status === 200;
     this.#tags.add((name) => response.header(name));
-    const cacheControl = response.header('cache-control');
+    const { planned, ttlSeconds } = this.#options.scope;
+    // Where the schema leaves the time to the subgraph, and the subgraph has none.
+    const fallbackSeconds = planned.needsHeader ? ttlSeconds : 0;
+    const cacheControl = response.header('cache-control') ?? (fallbackSeconds > 0 ? '' : undefined);
     if (cacheControl !== undefined)
-      this.#sent = readCachePolicy({ cacheControl, age: response.header('age'), vary: response.header('vary') });
+      this.#sent = readCachePolicy({ cacheControl, age: response.header('age'), vary: response.header('vary'), fallbackSeconds });
   };
 
   /** Keeps copies of the parts. An entity that its subgraph does not know is not kept. */

@@ -22,6 +22,8 @@ export interface FetchScope extends Pick<PlannedFetch, 'tags'> {
   /** The tags of the client that asks. */
   readonly clientTags: readonly string[];
   readonly planned: PlannedFetch;
+  /** How long it is kept where neither the schema nor the subgraph has a time; 0 for not at all. */
+  readonly ttlSeconds: number;
   /** Whether only clients with the same credential find it. */
   readonly isOwn: boolean;
 }

@@ -10,6 +10,7 @@ import { FetchLog } from '../request/fetch-log.ts';
 import { EntityCache } from './entity-cache.ts';
 import { joinParts, readParts } from './fetched-parts.ts';
 import { MemoryStore } from './memory-store.ts';
+import { CachedSubgraphs } from './subgraph-caching.ts';
 import { splitElements } from './split-elements.ts';
 
 /** `npm run test:long` sets it. */
@@ -96,7 +97,12 @@ function createCached({
   cacheControl,
   status = 200,
 }: { caching?: FetchCaching; cacheControl?: string; status?: number } = {}) {
-  const cache = new EntityCache({ store: new MemoryStore({ maxBytes: 1e8 }), sharing: 'anonymous', count: () => undefined });
+  const cache = new EntityCache({
+    store: new MemoryStore({ maxBytes: 1e8 }),
+    sharing: 'anonymous',
+    count: () => undefined,
+    subgraphs: new CachedSubgraphs(),
+  });
   const step = { caching, operationName: undefined } as FetchStep;
   const sent: unknown[][] = [];
   const send: SendFetch = ({ body, take, onResponse }, done) => {

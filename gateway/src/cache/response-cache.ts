@@ -2,6 +2,7 @@
  * Keeps whole results of queries for as long as `@cacheControl` allows (ADR 35). A mutation of a client invalidates what was kept for that client before,
  * and for all clients what contains the types of its result.
  */
+import type { Program } from '../program/program.ts';
 import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
 import type { CacheReport } from '../request/cache-report.ts';
 import type { OperationRequest } from '../request/operation.ts';
@@ -12,6 +13,7 @@ import { PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
 import type { Sharing } from './sharing.ts';
 import type { FoundResult, ResultStore } from './result-store.ts';
+import type { CachedSubgraphs } from './subgraph-caching.ts';
 
 /** What is kept: whole results, single fetches of queries, or both. */
 export const CACHE_CONTENTS = ['results', 'entities', 'both'] as const;
@@ -27,6 +29,7 @@ export interface ResponseCacheOptions {
   readonly keepsResults: boolean;
   /** Keeps single fetches in the same store; undefined for none. */
   readonly entities: EntityCache | undefined;
+  readonly subgraphs: CachedSubgraphs;
 }
 
 /** Called once for each query that may be cached. */
@@ -68,9 +71,14 @@ export class ResponseCache {
     this.#options = options;
   }
 
-  /** Whether whole results are kept. */
-  get keepsResults(): boolean {
-    return this.#options.keepsResults;
+  /** Returns whether whole results of an operation are kept, as far as its subgraphs are concerned. */
+  keepsResult(program: Pick<Program, 'plan'>): boolean {
+    return this.#options.keepsResults && this.#options.subgraphs.allow(program);
+  }
+
+  /** What is kept of single subgraphs. */
+  get subgraphs(): CachedSubgraphs {
+    return this.#options.subgraphs;
   }
 
   /** Keeps single fetches; undefined for none. */

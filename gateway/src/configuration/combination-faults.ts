@@ -83,7 +83,8 @@ function findExtensionFaults(
   { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: called }: SettingValues,
   { stages, addFault }: Pick<Surroundings, 'stages' | 'addFault'>,
 ): void {
-  if (engine === 'apollo' && (file !== undefined || url !== undefined || called.length > 0)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
+  if (engine === 'apollo' && (file !== undefined || url !== undefined || called.length > 0))
+    addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
   if (url !== undefined && called.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
   const isCalled = (stage: string) => called.includes(stage);
   const unplaced = called.filter((stage) => stages.get(stage as CoprocessorStage)?.url === undefined);

@@ -141,7 +141,7 @@ export class OperationRun {
     const { plan, cost, supergraph } = request.reports;
     const isMutation = operation.program.kind === 'mutation';
     // A report describes an execution, so the result must not come from the cache.
-    if (isMutation || (cache.keepsResults && policy && policy.maxAge > 0 && !plan && !cost && !supergraph))
+    if (isMutation || (policy && policy.maxAge > 0 && !plan && !cost && !supergraph && cache.keepsResult(operation.program)))
       this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
     if (!this.#cached || isMutation || !policy) {
       this.#share(checked);

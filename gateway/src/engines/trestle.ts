@@ -90,7 +90,15 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       log,
     },
   );
-  const parts = { costs: createCostMetrics(metrics), reportExcess: createExcessReport(metrics, log), reportUnprotected: createUnprotectedReport(metrics, log), registry, executor, writing, measure };
+  const parts = {
+    costs: createCostMetrics(metrics),
+    reportExcess: createExcessReport(metrics, log),
+    reportUnprotected: createUnprotectedReport(metrics, log),
+    registry,
+    executor,
+    writing,
+    measure,
+  };
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
   return {

@@ -43,6 +43,17 @@ describe('Cache-Control', () => {
     expect(merge(...values.toReversed())).toBe(written);
   });
 
+  it.each([
+    ['', 30],
+    ['public', 30],
+    ['max-age=5', 5],
+    ['max-age=soon', 0],
+    ['s-maxage=5', 0],
+    ['no-store', 0],
+  ])('takes the fallback for the max-age of %j only without one: %i', (cacheControl, maxAge) => {
+    expect(readCachePolicy({ cacheControl, fallbackSeconds: 30 }).maxAge).toBe(maxAge);
+  });
+
   it('subtracts the age of a response that comes from a cache', () => {
     const read = (age: string) => writeCachePolicy(readCachePolicy({ cacheControl: 'max-age=60', age }));
     expect(['0', '20', '60', '70', '-5', 'x', '1, 2'].map(read)).toEqual([

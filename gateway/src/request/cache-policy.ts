@@ -15,6 +15,8 @@ export interface CacheFields {
   readonly cacheControl: string;
   readonly age?: string | undefined;
   readonly vary?: string | undefined;
+  /** The `max-age` of a response that has none, nor `s-maxage`. Default 0. */
+  readonly fallbackSeconds?: number;
 }
 
 /** A response that may not be cached. */
@@ -30,8 +32,8 @@ const DIRECTIVE = /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?/g;
 /** These forbid to use a response again without asking, and the gateway's responses have nothing to ask by. */
 const NEVER = new Set(['no-store', 'no-cache']);
 
-/** Returns the policy of a response. Without a valid `max-age` it may not be cached; its `Age` is subtracted. */
-export function readCachePolicy({ cacheControl, age, vary = '' }: CacheFields): CachePolicy {
+/** Returns the policy of a response. Without a valid `max-age`, or a fallback for a missing one, it may not be cached; its `Age` is subtracted. */
+export function readCachePolicy({ cacheControl, age, vary = '', fallbackSeconds = 0 }: CacheFields): CachePolicy {
   const seconds = new Map<string, number>();
   let isPrivate = false;
   for (const [, name = '', quoted, plain] of cacheControl.matchAll(DIRECTIVE)) {
@@ -44,7 +46,7 @@ export function readCachePolicy({ cacheControl, age, vary = '' }: CacheFields): 
   if (vary.includes('*')) return NO_STORE;
   const passed = age === undefined ? 0 : /^\d+$/.test(age) ? Number(age) : MAX_SECONDS;
   const rest = (given: number) => Math.max(0, given - passed);
-  const maxAge = seconds.get('max-age') ?? 0;
+  const maxAge = seconds.get('max-age') ?? (seconds.has('s-maxage') ? 0 : fallbackSeconds);
   return { maxAge: rest(maxAge), sharedMaxAge: isPrivate ? 0 : rest(seconds.get('s-maxage') ?? maxAge), isPrivate };
 }
 

@@ -44,7 +44,7 @@ export class FetchLog {
   }
 
   /** Adds the `Cache-Control` of one response; without one this response says nothing about caching. */
-  restrictCaching(cacheControl: string | undefined, fields: Omit<CacheFields, 'cacheControl'>): void {
+  restrictCaching(cacheControl: string | undefined, fields: Pick<CacheFields, 'age' | 'vary'>): void {
     if (cacheControl === undefined) return;
     const policy = readCachePolicy({ cacheControl, ...fields });
     this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;

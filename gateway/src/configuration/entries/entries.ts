@@ -155,6 +155,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'responseCache.staleSeconds',
     'For how long a result is sent once its time is over, while it is executed again.',
   ),
+  SUBGRAPH_CACHE_ENABLED: atOnce('responseCache.allSubgraphs', 'Whether results of subgraphs without a setting of their own are kept.'),
+  SUBGRAPH_CACHE_TTL_SECONDS: atOnce(
+    'responseCache.ttlSeconds',
+    'How long the result of a single fetch is kept for which neither @cacheControl nor Cache-Control has a time; 0 for not at all.',
+  ),
   RESPONSE_CACHE_TIMEOUT_MS: atStart(
     'responseCache.timeoutMs',
     'How long Redis may take for a command. Then the operation goes on without it.',

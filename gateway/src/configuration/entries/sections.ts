@@ -46,6 +46,8 @@ export const SUBGRAPH_ENTRIES = {
   'traffic.requestsPerSecond': 'How many requests it gets in a second, in place of traffic.requestsPerSecond.',
   'traffic.maxResponseBytes': 'Bytes of one of its responses, in place of traffic.maxResponseBytes.',
   'traffic.persistedQueries': 'Whether it gets hashes of documents, in place of traffic.persistedQueries.',
+  'responseCache.enabled': 'Whether its results are kept, in place of responseCache.allSubgraphs.',
+  'responseCache.ttlSeconds': 'How long its fetches without a time are kept, in place of responseCache.ttlSeconds.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

@@ -22,6 +22,7 @@ import { isHeaderValue } from '../../headers/header-values.ts';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
+import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
 import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
@@ -184,6 +185,7 @@ export const settings = {
   RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
   RESPONSE_CACHE_STALE_SECONDS: setting.integer(0, 86_400).default(0),
   RESPONSE_CACHE_TIMEOUT_MS: setting.integer(1, 10_000).default(100),
+  ...cacheSettings,
   RESPONSE_CACHE_KEY: secretKey().optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_FILE: setting.parsedFile(readSubscriptions).optional(),
   RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: headerValue().optional(),
@@ -236,6 +238,7 @@ export const subgraphSettings = {
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
   'limits.assumedListSize': subgraphListSize,
   ...subgraphTrafficSettings,
+  ...subgraphCacheSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
