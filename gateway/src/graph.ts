@@ -11,9 +11,6 @@ import { DEFAULT_CACHING } from './cache/subgraph-caching.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createApiKeys, createVerifier } from './credentials.ts';
 import { createMcp } from './create-mcp.ts';
-import { createDocuments } from './documents/documents.ts';
-import { RemoteDocuments } from './documents/remote-documents.ts';
-import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
@@ -24,15 +21,14 @@ import { createPipeline } from './pipeline.ts';
 import { type QueriesInFlight, createQueriesInFlight } from './queries-in-flight.ts';
 import type { Measure } from './request/context.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
-import { createHiveDocuments } from './sources/hive-documents.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
+import { startDocuments } from './start-documents.ts';
 import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
-import { watchTrustedDocuments } from './watch-documents.ts';
 import { createTransports } from './create-transports.ts';
 import type { Observers, SharedParts } from './shared-parts.ts';
 
@@ -61,45 +57,29 @@ export async function startGraph(
   const measure: Measure = (client = '', act) => {
     shared.admission.measure(client, act);
   };
-  if (config.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+  warnUnprotected(config, log);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const inFlight = createQueriesInFlight(config, metrics);
   const cache = await createCache(toCacheSettings(config), { graph: place.name, onInvalidated: inFlight.forget, log, metrics });
   const usage = await createUsage(config, { log, metrics });
   const tls = createSubgraphTls(config.subgraphTls, log);
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, inFlight, tls, ...shared });
-  const { supergraph: settings } = config;
-  const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
+  const sourceMetrics = createSourceMetrics(metrics);
+  const supergraph = await startSupergraph({ settings: config.supergraph, createEngine, log, metrics: sourceMetrics });
   const { engine } = supergraph;
   registerSupergraphs(metrics, () => engine.served);
   const verification = await createVerifier(config, { log, metrics });
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
-  const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
-  const recordUnknown = config.TRUSTED_DOCUMENTS_LOG_UNKNOWN ? createUnknownRecord({ log, metrics }) : undefined;
-  const { TRUSTED_DOCUMENTS_ONLY: isTrustedOnly, TRUSTED_DOCUMENTS_REQUIRE_ID: needsId, AUTOMATIC_PERSISTED_QUERIES: keepsTexts } = config;
-  const remote = createHiveLookups(config, { log, metrics });
-  const documents = createDocuments({ readTrusted: trusted.read, remote, isTrustedOnly, keepsTexts, needsId, recordUnknown });
-  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, measure, log, usage });
-  const endpoints = [
-    ...createInvalidation(config, cache),
-    ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
-  ];
-  let { hasSubscriptions } = config.limits;
-  const transports = createTransports(
-    { place, config },
-    {
-      ...shared,
-      endpoints,
-      run,
-      hooks,
-      readTrusted: trusted.read,
-      verifier: verification.verifier,
-      apiKeys,
-      metrics,
-      log,
-      hasSubscriptions: () => hasSubscriptions,
-    },
-  );
+  const documents = startDocuments(config, { log, metrics });
+  const run = createPipeline({ documents: documents.lookup, engine, signInFields: config.signInFields, hooks, measure, log, usage });
+  const { readTrusted } = documents;
+  const mcp = await createMcp({ place, config }, { engine, readTrusted, edge: shared.edge, log });
+  const endpoints = [...createInvalidation(config, cache), ...mcp];
+  let current = config;
+  const hasSubscriptions = () => current.limits.hasSubscriptions;
+  const { verifier } = verification;
+  const parts = { ...shared, endpoints, run, hooks, readTrusted, verifier, apiKeys, metrics, log, hasSubscriptions };
+  const transports = createTransports({ place, config }, parts);
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
   return {
@@ -109,23 +89,23 @@ export async function startGraph(
     apply:
       reconfigure &&
       createApply(reconfigure, tls, (next) => {
-        ({ hasSubscriptions } = next.limits);
+        current = next;
         cache?.subgraphs.use(next.caching ?? DEFAULT_CACHING);
-        if (next.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+        warnUnprotected(next, log);
       }),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
       tls.stop();
       verification.stop();
-      trusted.stop();
+      documents.stopWatching();
       stopEvents();
     },
     drain: transports.drain,
     stop: async () => {
       await Promise.all([engine.stop(), apiKeys?.close(), usage?.stop()]);
       cache?.close();
-      remote?.stop();
+      documents.stop();
       await hooks.stop();
     },
   };
@@ -156,12 +136,8 @@ function createInvalidation({ RESPONSE_CACHE_KEY: key }: Config, cache: Response
   return cache && key !== undefined ? [createInvalidationEndpoint(cache, key)] : [];
 }
 
-/** A document has the bound of one that a client sends. */
-function createHiveLookups(config: Config, observers: Observers): RemoteDocuments | undefined {
-  const { HIVE_DOCUMENTS_ENDPOINT: endpoints, HIVE_DOCUMENTS_KEY: key = '' } = config;
-  if (endpoints.length === 0) return undefined;
-  const { HIVE_DOCUMENTS_TIMEOUT_MS: timeoutMs, MAX_BODY_BYTES: maxBytes } = config;
-  return new RemoteDocuments({ server: createHiveDocuments({ endpoints, key, timeoutMs, maxBytes }), ...observers });
+function warnUnprotected({ limits }: Pick<Config, 'limits'>, log: Log): void {
+  if (limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
 }
 
 /** With rules that take values from tokens, callers share no results, because these values differ by caller. */

@@ -1,11 +1,11 @@
 /** The engine `trestle`: plans operations in the planner's threads, executes them here, and writes each result once. */
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
-import { createBufferPool } from '../execute/buffer-pool.ts';
+import { type BufferPool, createBufferPool } from '../execute/buffer-pool.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import { ArenaPool } from '../execute/bytes/arena.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
-import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
+import { type Executor, type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { createExcessReport } from '../observability/excess-report.ts';
@@ -72,10 +72,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const current = await load(delivered, options);
   const buffers = createBufferPool(options.limits.maxResponseBytes, { isOverwriting });
   const writing = { buffers, log, subgraphErrors: (service: string) => snapshots.settings.subgraphErrors(service) };
-  const executor =
-    options.executor === 'bytes'
-      ? createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) })
-      : OBJECT_EXECUTOR;
+  const executor = createExecutor(options, buffers);
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, hooks, observeLag: createLagMetric(metrics) });
   const snapshots = await ServedSnapshots.create(
     { delivered, settings: options, current },
@@ -90,15 +87,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       log,
     },
   );
-  const parts = {
-    costs: createCostMetrics(metrics),
-    reportExcess: createExcessReport(metrics, log),
-    reportUnprotected: createUnprotectedReport(metrics, log),
-    registry,
-    executor,
-    writing,
-    measure,
-  };
+  const parts = { ...createReports(metrics, log), registry, executor, writing, measure };
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
   return {
@@ -125,5 +114,22 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       await snapshots.stop();
       await upstreams.close();
     },
+  };
+}
+
+function createExecutor(
+  { executor, isOverwriting, metrics }: Pick<TrestleEngineOptions, 'executor' | 'isOverwriting' | 'metrics'>,
+  buffers: BufferPool,
+): Executor {
+  if (executor !== 'bytes') return OBJECT_EXECUTOR;
+  return createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) });
+}
+
+/** Returns what reports the operations that are checked before they are executed. */
+function createReports(metrics: Registry, log: Log) {
+  return {
+    costs: createCostMetrics(metrics),
+    reportExcess: createExcessReport(metrics, log),
+    reportUnprotected: createUnprotectedReport(metrics, log),
   };
 }
