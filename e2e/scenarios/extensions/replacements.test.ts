@@ -25,7 +25,12 @@ export default [
   {
     name: 'first',
     onOperation: (event) => { const replacement = give(event, 'x-operation'); if (replacement) event.setOperation(replacement); },
-    onResponse: (event) => { const body = give(event, 'x-body'); if (body) event.setBody(body); },
+    onResponse: (event) => {
+      const body = give(event, 'x-body');
+      if (body) event.setBody(body);
+      const { 'x-cookie': cookie } = event.request.headers;
+      if (cookie) event.setResponseHeader('set-cookie', cookie);
+    },
   },
   {
     name: 'second',
@@ -40,7 +45,7 @@ let federation: Federation;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-replacements-'));
   await writeFile(join(folder, 'extensions.mjs'), MODULE);
-  federation = await startFederation(SOURCES, { env: { EXTENSIONS_FILE: join(folder, 'extensions.mjs') } });
+  federation = await startFederation(SOURCES, { env: { EXTENSIONS_FILE: join(folder, 'extensions.mjs'), RESPONSE_CACHE: 'memory' } });
 });
 afterAll(async () => {
   await federation.stop();
@@ -76,6 +81,18 @@ describe('an operation that onOperation replaces', () => {
     expect([status, body.errors?.[0]?.extensions['code']]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
+  it('has a result that no other cache may keep, because a hook may have read any header, while that of the gateway does', async () => {
+    const read = async (limit: number) => {
+      const url = `${federation.url}?query=${encodeURIComponent('query A($limit: Int) { title(limit: $limit) }')}`;
+      const response = await fetch(url, { headers: { 'x-operation': header({ variables: { limit } }) } });
+      const { headers } = response;
+      return [await response.json(), headers.get('cache-control'), headers.get('etag'), headers.get('cache-status')?.split(';')[1]];
+    };
+    for (const outcome of [' fwd=uri-miss', ' hit'])
+      for (const limit of [31, 32])
+        expect(await read(limit)).toEqual([{ data: { title: `Emma ${String(limit)}` } }, 'no-store', null, outcome]);
+  });
+
   it('cannot be a mutation of a GET', async () => {
     const url = `${federation.url}?query=${encodeURIComponent('{ cheap }')}`;
     const response = await fetch(url, { headers: { 'x-operation': header({ query: 'mutation { add }' }) } });
@@ -109,6 +126,13 @@ describe('a result that onResponse replaces', () => {
     };
     expect(await cacheControlOf({})).toContain('max-age=60');
     expect(await cacheControlOf({ 'x-body': header('{"data":null}') })).toContain('no-store');
+  });
+
+  it('may not be cached when an extension sets a cookie', async () => {
+    const response = await fetch(`${federation.url}?query=${encodeURIComponent('{ title }')}`, { headers: { 'x-cookie': 'session=ada' } });
+    await response.text();
+    const { headers } = response;
+    expect([headers.get('set-cookie'), headers.get('cache-control'), headers.get('etag')]).toEqual(['session=ada', 'no-store', null]);
   });
 
   it.each([

@@ -24,6 +24,7 @@ export const LAMPS = {
       type Query {
         lamp: Lamp @cacheControl(maxAge: 600)
         mine: Lamp @cacheControl(maxAge: 600, scope: PRIVATE)
+        note: Note @cacheControl(maxAge: 600)
         brief: String @cacheControl(maxAge: 1)
         never: String
         failing: String @cacheControl(maxAge: 600)
@@ -36,6 +37,8 @@ export const LAMPS = {
       input Filter { a: Int b: Int }
       type Lamp @key(fields: "id") { id: ID! name: String }
       type Other { name: String }
+      interface Note { text: String }
+      type Diary implements Note { text: String @cacheControl(scope: PRIVATE) }
       type Renamed { tag: String lamp: Lamp }
       type Subscription { renamed: Renamed }
       type Mutation { rename(name: String!): Lamp touch(name: String!): Boolean fail: Lamp! }`,
@@ -43,6 +46,7 @@ export const LAMPS = {
       Query: {
         lamp: () => ({ id: '1', name: state.name }),
         mine: () => ({ id: '2', name: state.name }),
+        note: () => ({ __typename: 'Diary', text: state.name }),
         brief: () => state.name,
         never: () => state.name,
         failing: () => {

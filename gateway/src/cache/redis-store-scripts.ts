@@ -22,7 +22,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and four values for each result: its bytes, policy, age
- * and tags; nil for one that is not kept or not valid, also because its tags cannot be read: an error would be one of all results.
+ * and tags; nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A
+ * version above the current one is that of a server whose clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}
@@ -36,21 +37,27 @@ local function isOutdated(tags, version)
   end
   return false
 end
+local function readTags(text)
+  local isRead, tags = pcall(cjson.decode, text)
+  if not isRead or type(tags) ~= 'table' or (#tags == 0 and next(tags)) then return nil end
+  for _, tag in ipairs(tags) do if type(tag) ~= 'string' then return nil end end
+  return tags
+end
 local reply = { current }
 for i = 2, #KEYS do
   local at = (i - 2) * 4 + 2
   for j = 0, 3 do reply[at + j] = false end
-  local known = redis.call('HMGET', KEYS[i], 'version', 'tags')
-  if known[1] then
-    local version = tonumber(known[1])
-    local isRead, tags = pcall(cjson.decode, known[2])
-    local isValid = version and isRead and type(tags) == 'table'
-    if not isValid or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
+  local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born')
+  if known.err then
+    redis.call('DEL', KEYS[i])
+  elseif known[1] then
+    local version, tags, born = tonumber(known[1]), readTags(known[2]), tonumber(known[3] or '')
+    local isRead = version and version <= tonumber(current) and tags and born
+    if not isRead or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
       redis.call('DEL', KEYS[i])
     elseif not isOutdated(ARGV, version) then
-      local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy', 'born')
-      reply[at], reply[at + 1], reply[at + 3] = kept[1], kept[2], known[2]
-      reply[at + 2] = string.format('%.0f', now - tonumber(kept[3]))
+      local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy')
+      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = kept[1], kept[2], string.format('%.0f', now - born), known[2]
     end
   end
 end

@@ -42,15 +42,34 @@ describeRedis('stores of several processes with one Redis', () => {
     two.close();
   });
 
-  it.each(['policy', 'tags', 'version'])('find nothing where the %s is not what a store has written, and go on', async (field) => {
+  it.each([
+    ...['policy', 'tags', 'version', 'born'].map((field) => [field, 'not JSON'] as const),
+    ...['null', '[]', '{"maxAge":"60","sharedMaxAge":60,"isPrivate":false}'].map((policy) => ['policy', policy] as const),
+    ...['null', '{"a":"a"}', '[{}]'].map((tags) => ['tags', tags] as const),
+    // Beyond that of all invalidations, so that none would end it.
+    ...['nan', 'inf', '9007199254740991'].map((version) => ['version', version] as const),
+    ['born', 'nan'],
+  ])('find nothing where the %s of a result is %s, which no store writes, and go on', async (field, value) => {
     const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
     const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
     await link.settled;
     for (const key of ['broken', 'whole']) store.put(key, toResult(key, (await find(store, key))?.version ?? NaN));
     await find(store, 'whole');
-    await link.client.hset('result:broken', field, 'not JSON');
+    await link.client.hset('result:broken', field, value);
     const lookups = [await find(store, 'broken'), await find(store, 'whole')];
     expect(lookups.map((lookup) => lookup && (lookup.found?.bytes.toString() ?? null))).toEqual([null, 'whole']);
+    link.close();
+    store.close();
+  });
+
+  it('find nothing where a value of another kind is, and go on', async () => {
+    const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
+    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
+    await link.settled;
+    await link.client.set('result:other', 'a string');
+    const { version = NaN, found } = (await find(store, 'other')) ?? {};
+    store.put('other', toResult('one', version));
+    expect([found, (await find(store, 'other'))?.found?.bytes.toString()]).toEqual([undefined, 'one']);
     link.close();
     store.close();
   });

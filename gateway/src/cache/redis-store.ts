@@ -121,17 +121,20 @@ export class RedisStore implements ResultStore {
   }
 }
 
-/** Returns undefined for what another program has written under the key: values that are not JSON. Never throws. */
+/** Returns undefined for what another program has written under the key. The script has checked the tags. Never throws. */
 function toFound(reply: readonly (Buffer | null)[], at: number): FoundResult | undefined {
-  const [bytes, policy, ageMs, tags] = reply.slice(at, at + VALUES_PER_RESULT);
-  if (!bytes || !policy) return undefined;
+  const [bytes, policyText, ageText, tags] = reply.slice(at, at + VALUES_PER_RESULT);
+  const [policy, ageMs] = [readPolicy(String(policyText)), Math.max(0, Number(ageText))];
+  if (!bytes || !policy || !Number.isFinite(ageMs)) return undefined;
+  return { bytes, policy, ageMs, tags: JSON.parse(String(tags)) as readonly string[] };
+}
+
+/** Returns undefined for a string that is not the JSON of a policy. */
+function readPolicy(text: string): CachePolicy | undefined {
   try {
-    return {
-      bytes,
-      policy: JSON.parse(String(policy)) as CachePolicy,
-      ageMs: Math.max(0, Number(ageMs)),
-      tags: JSON.parse(String(tags)) as readonly string[],
-    };
+    const { maxAge, sharedMaxAge, isPrivate } = JSON.parse(text) as Partial<Record<keyof CachePolicy, unknown>>;
+    const isPolicy = typeof maxAge === 'number' && typeof sharedMaxAge === 'number' && typeof isPrivate === 'boolean';
+    return isPolicy ? { maxAge, sharedMaxAge, isPrivate } : undefined;
   } catch {
     return undefined;
   }

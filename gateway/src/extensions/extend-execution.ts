@@ -1,6 +1,7 @@
 /** Calls the hooks around an operation: `onOperation` before the engine has it, `onResponse` with its result. */
 import { type Fault, toFault } from '@trestle/schema/errors';
 import { toRefusalResult } from '../errors/refusal-result.ts';
+import { NO_STORE } from '../request/cache-policy.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { Hooks } from './compile-hooks.ts';
@@ -13,7 +14,8 @@ type OperationHooks = Pick<Hooks, 'onOperation' | 'onResponse'>;
 
 /**
  * Returns the function with the hooks around it; the same function without these hooks. `check` throws the Fault of an operation that the client may
- * not send; it is called with what a hook has put in the place of the client's operation.
+ * not send; it is called with what a hook has put in the place of the client's operation. Caches of others may not keep the result of such an
+ * operation: they know the client's operation only, and the hook may have read any header.
  */
 export function extendExecution(execute: Execute, hooks: OperationHooks, check: (request: OperationRequest) => void): Execute {
   const { onOperation, onResponse } = hooks;
@@ -35,8 +37,13 @@ export function extendExecution(execute: Execute, hooks: OperationHooks, check: 
     const event = new ReceivedEvent(extended, request);
     onOperation(event, (refusal) => {
       const operation = event.toOperation();
-      const fault = refusal ?? (operation === request ? undefined : findFault(check, operation));
+      const isReplaced = operation !== request;
+      const fault = refusal ?? (isReplaced ? findFault(check, operation) : undefined);
       if (fault) end(toRefusalResult(fault, requestId));
+      else if (isReplaced)
+        execute(operation, (result) => {
+          end({ ...result, caching: NO_STORE });
+        });
       else execute(operation, end);
     });
   };

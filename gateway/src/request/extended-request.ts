@@ -52,6 +52,11 @@ export class ExtendedRequest implements ExtendedRequestSource {
     this.#setResponseHeader(name, value);
   }
 
+  /** Whether extensions set a cookie, which is for one client. */
+  get setsCookie(): boolean {
+    return this.#headerLengths?.has('set-cookie') === true;
+  }
+
   /** What extensions keep until the end of the request. */
   get state(): Map<unknown, unknown> {
     this.#state ??= new Map();

@@ -37,3 +37,18 @@ describe('FetchLog.toHeaders', () => {
     expect(log.toHeaders(null)['set-cookie']).toHaveLength(19);
   });
 });
+
+describe('FetchLog.adopt', () => {
+  it('adds the policies of an equal operation to those that the log has, as in a batch, and lifts none', () => {
+    const log = new FetchLog();
+    log.restrictCaching('private, max-age=60', {});
+    log.adopt(new FetchLog());
+    expect(log.restriction).toEqual({ maxAge: 60, sharedMaxAge: 0, isPrivate: true });
+    const other = new FetchLog();
+    other.restrictCaching('max-age=9', {});
+    other.add('users', 1);
+    log.add('users', 1);
+    log.adopt(other);
+    expect(log.cachePolicy).toEqual({ maxAge: 9, sharedMaxAge: 0, isPrivate: true });
+  });
+});

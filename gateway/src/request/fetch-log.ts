@@ -46,27 +46,25 @@ export class FetchLog {
   /** Adds the `Cache-Control` of one response; without one this response says nothing about caching. */
   restrictCaching(cacheControl: string | undefined, fields: Pick<CacheFields, 'age' | 'vary'>): void {
     if (cacheControl === undefined) return;
-    const policy = readCachePolicy({ cacheControl, ...fields });
-    this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;
+    this.#restrict(readCachePolicy({ cacheControl, ...fields }));
     this.#policies++;
   }
 
   /** Adds the policy of a result that a cache of the gateway had, of this age in milliseconds. */
   restrictByAge({ maxAge, sharedMaxAge, isPrivate }: CachePolicy, ageMs: number): void {
     const rest = (seconds: number) => Math.max(0, Math.floor(seconds - ageMs / 1000));
-    const policy = { maxAge: rest(maxAge), sharedMaxAge: rest(sharedMaxAge), isPrivate };
-    this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;
+    this.#restrict({ maxAge: rest(maxAge), sharedMaxAge: rest(sharedMaxAge), isPrivate });
     this.#hasKept = true;
   }
 
   /** Takes over what the fetches of an equal operation have reported, except headers that go back to the client. */
   adopt(other: FetchLog): void {
-    // The operations of a batch have one log.
+    // The operations of a batch have one log, which may have the fetches of others of them already.
     if (other === this) return;
     for (const each of other.#durationsMs) this.#durationsMs.push(each);
-    this.#policy = other.#policy;
-    this.#policies = other.#policies;
-    this.#hasKept = other.#hasKept;
+    if (other.#policy) this.#restrict(other.#policy);
+    this.#policies += other.#policies;
+    this.#hasKept ||= other.#hasKept;
   }
 
   /** Returns the strictest policy of all responses; undefined when a fetch has none, or a result came from a cache. */
@@ -93,6 +91,10 @@ export class FetchLog {
       ...(this.#isReplayed && { 'idempotent-replayed': 'true' }),
       ...(timings.length > 0 && { 'server-timing': timings.join(', ') }),
     };
+  }
+
+  #restrict(policy: CachePolicy): void {
+    this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;
   }
 
   #sum(): Map<string, number> {

@@ -27,6 +27,7 @@ const schema = buildSchema(`
     endless: Int @cacheControl(maxAge: 2147483647)
     negative: Int @cacheControl(maxAge: -1)
     none: Int @cacheControl(maxAge: null)
+    text: Text @cacheControl(maxAge: 90)
   }
   type Mutation { write: Int @cacheControl(maxAge: 5) }
   type Book { title: String rating: Int @cacheControl(maxAge: 10) reader: Reader cover: Cover inherits: Shelf @cacheControl(inheritMaxAge: true) }
@@ -34,6 +35,9 @@ const schema = buildSchema(`
   type Shelf @cacheControl(inheritMaxAge: true) { name: String shelf: Shelf cover: Cover }
   type Reader @cacheControl(scope: PRIVATE) { name: String note: String @cacheControl(maxAge: 7) }
   union Any @cacheControl(maxAge: 80) = Cover | Shelf | Book
+  interface Text { body: String date: String }
+  type Post implements Text { body: String date: String }
+  type Diary implements Text { body: String @cacheControl(maxAge: 20, scope: PRIVATE) date: String @cacheControl(maxAge: 0) }
   interface Item { name: String @cacheControl(maxAge: 1) }
   type Pen implements Item { name: String @cacheControl(maxAge: 20) }
   type Cup implements Item { name: String handle: Int @cacheControl(maxAge: 3) }
@@ -154,11 +158,17 @@ describe('@cacheControl of a single fetch', () => {
     ['the type of entities', entities('... on Cover { url }'), { maxAge: 30, needsHeader: false, types: ['Cover'] }],
     ['entities without a hint', entities('... on Book { title rating }'), { maxAge: 10, needsHeader: true, types: ['Book'] }],
     ['a private field', '{ mine { name } }', { maxAge: 90, needsHeader: false, isPrivate: true }],
+    ['a field that is private in a type of an interface', '{ text { body } }', { maxAge: 20, needsHeader: false, isPrivate: true }],
+    ['the field of an interface', '{ item { name } }', { maxAge: 1, needsHeader: false, isPrivate: false }],
   ])('has the time of %s, and whether the subgraph must allow it too', (_, operation, expected) => {
     expect(find(operation)).toMatchObject(expected);
   });
 
   it('forbids to keep what must not be cached, and the results of mutations', () => {
-    expect([find('{ cachedCount negative }'), find('mutation { write }')]).toEqual([undefined, undefined]);
+    expect([find('{ cachedCount negative }'), find('{ text { date } }'), find('mutation { write }')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });

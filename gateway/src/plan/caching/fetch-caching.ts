@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import { minOf } from '../../program/cache-rule.ts';
 import type { FetchCaching } from '../../program/program.ts';
-import { type Hints, NO_HINT, createHints } from './cache-control.ts';
+import { type Hint, type Hints, NO_HINT, createHints } from './cache-control.ts';
 
 /** Returns undefined for a fetch whose result is never kept. */
 export type FindFetchCaching = (operation: string) => FetchCaching | undefined;
@@ -96,10 +96,20 @@ class FetchVisit {
     const isInherited = own.inherits === true && ofType.maxAge === undefined;
     const maxAge = isInherited ? undefined : (own.maxAge ?? ofType.maxAge);
     const inherits = isCovered && (isInherited || ofType.inherits === true || !isCompositeType(named));
-    this.#add(named, { maxAge, isPrivate: own.isPrivate ?? ofType.isPrivate });
+    const ofPossible = this.#hintsOfPossible(type, name);
+    this.#add(named, {
+      maxAge: ofPossible.reduce((least, hint) => minOf(least, hint.maxAge), maxAge),
+      isPrivate: (own.isPrivate ?? ofType.isPrivate) === true || ofPossible.some((hint) => hint.isPrivate === true),
+    });
     const isKnown = maxAge !== undefined || inherits;
     if (!isKnown) this.#isWhole = false;
     if (isCompositeType(named)) this.visit({ type: named, set: parent.set, isCovered: isKnown });
+  }
+
+  /** The fetch does not say which type an object of an interface has: the fields of all of them restrict. */
+  #hintsOfPossible(type: GraphQLNamedType, field: string): Hint[] {
+    const hints = this.#hints;
+    return hints && isInterfaceType(type) ? this.#schema.getPossibleTypes(type).map(({ name }) => hints.field(name, field)) : [];
   }
 
   #add(type: GraphQLNamedType | undefined, hint: { readonly maxAge: number | undefined; readonly isPrivate: boolean | undefined }): void {

@@ -13,10 +13,10 @@ import { VARY } from './send.ts';
  */
 export function chooseCacheControl(
   request: Pick<IncomingMessage, 'method' | 'headers'>,
-  { fetchLog, identity }: Pick<RequestContext, 'fetchLog' | 'identity'>,
+  { fetchLog, identity, extended }: Pick<RequestContext, 'fetchLog' | 'identity' | 'extended'>,
   { outcome, operationKind, caching }: Pick<OperationResult, 'outcome' | 'operationKind' | 'caching'>,
 ): string {
-  if (!mayCache(request) || outcome !== 'complete' || operationKind !== 'query') return NO_STORE_TEXT;
+  if (!mayCache(request) || outcome !== 'complete' || operationKind !== 'query' || extended?.setsCookie === true) return NO_STORE_TEXT;
   const isAnonymous = identity.length === 0;
   const policy = isAnonymous && caching ? restrict(caching, fetchLog.restriction) : restrict(fetchLog.cachePolicy, caching);
   if (policy === undefined || REPORTS.some((name) => request.headers[name] !== undefined)) return NO_STORE_TEXT;
