@@ -189,6 +189,12 @@ describe('a subgraph with callbacks that misbehaves', () => {
     expect([await subscriber.end(), (await call(ticket, next))[0]]).toEqual([{}, 404]);
   });
 
+  it('completes the subscription, also with `errors: null`', async () => {
+    const { subscriber, ticket } = await open();
+    expect((await call(ticket, { action: 'complete', errors: null }))[0]).toBe(202);
+    expect(await subscriber.end()).toEqual({});
+  });
+
   it('ends the subscription with errors, with the masked ones that other errors of subgraphs have', async () => {
     const { subscriber, ticket } = await open();
     const errors = [{ message: 'No.', extensions: { code: 'FORBIDDEN' } }];

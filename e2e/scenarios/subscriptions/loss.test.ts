@@ -176,9 +176,25 @@ describe('a subgraph with positions', () => {
     source.serve = ({ socket }) => {
       socket.close(4403, 'Forbidden');
     };
-    const client = await openSocket(federation.url);
+    const client = await openSocket(federation.url, { init: { authorization: 'Basic a' } });
     subscribe(client);
     expect((await client.closed).code).toBe(4403);
+  });
+
+  it('refuses the subscription of a client without a credential, and closes no socket', async () => {
+    source.serve = ({ socket }) => {
+      socket.close(4403, 'Forbidden');
+    };
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    expect(await client.next()).toMatchObject({
+      id: '1',
+      type: 'error',
+      payload: [{ extensions: { code: 'UNAUTHORIZED', service: 'harbours' } }],
+    });
+    client.send({ id: '2', type: 'subscribe', payload: { query: '{ cargo }' } });
+    expect((await client.next()).payload).toEqual({ data: { cargo: 'grain' } });
+    await client.close();
   });
 
   it('causes an error, and closes no socket, when it rejects a subscription of public fields, which has no credential of any client', async () => {

@@ -254,7 +254,7 @@ export class ResponseStream {
       subgraph: service,
       error: loss.cause,
     });
-    this.endWith(toLossReason(loss, service));
+    this.endWith(toLossReason(loss, { service, isAnonymous: request.context.identity.length === 0 }));
   }
 
   #endAfterEvents(end: StreamEnd): void {

@@ -32,14 +32,26 @@ export function toRefusal(errors: readonly SubgraphError[], { service, requestId
   return { cause: 'refused', errors: formatErrors(reported, { requestId, subgraphErrors }) };
 }
 
-/** Returns why a stream ends whose connection to a subgraph was lost. */
-export function toLossReason({ isUnauthorized }: ConnectionLoss, service: string): EndReason {
-  return isUnauthorized
-    ? { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted.' }
-    : {
-        cause: 'source-lost',
-        code: 'UPSTREAM_ERROR',
-        message: `The connection to the subgraph ${service} was lost. Events may have been missed.`,
-        service,
-      };
+/** The source stream that was lost. */
+export interface LostSource {
+  readonly service: string;
+  /** Whether the subgraph got nothing that identifies the caller. */
+  readonly isAnonymous: boolean;
+}
+
+/**
+ * Returns why a stream ends whose connection to a subgraph was lost. `unauthorized` ends everything that the credential of the client is for, so a
+ * client without one is refused this subscription only.
+ */
+export function toLossReason({ isUnauthorized }: ConnectionLoss, { service, isAnonymous }: LostSource): EndReason {
+  if (isUnauthorized)
+    return isAnonymous
+      ? { cause: 'refused', code: 'UNAUTHORIZED', message: `The subgraph ${service} requires a credential.`, service }
+      : { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted.' };
+  return {
+    cause: 'source-lost',
+    code: 'UPSTREAM_ERROR',
+    message: `The connection to the subgraph ${service} was lost. Events may have been missed.`,
+    service,
+  };
 }

@@ -46,7 +46,7 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
-    operation.watch({ cancellation: context.cancellation, ...createWatch({ record, metrics, turn }) });
+    operation.watch({ cancellation: context.cancellation, ...createWatch({ record, metrics, turn, admission }) });
     const guard = (act: () => void) => {
       try {
         act();
@@ -113,9 +113,13 @@ interface WatchedOperation {
   readonly record: RequestRecord;
   readonly metrics: TransportMetrics;
   readonly turn: Turn;
+  readonly admission: Admission;
 }
 
-function createWatch({ record, metrics, turn }: WatchedOperation): Pick<OperationWatch, 'onBegin' | 'onEnd'> {
+/** Why an operation is ended that may have no result yet. Over HTTP its client would have disconnected. */
+const STOPS: ReadonlySet<string> = new Set(['stopped', 'slow-consumer', 'unauthorized', 'shutdown']);
+
+function createWatch({ record, metrics, turn, admission }: WatchedOperation): Pick<OperationWatch, 'onBegin' | 'onEnd'> {
   let hasBegun = false;
   return {
     onBegin: (subscription) => {
@@ -126,7 +130,9 @@ function createWatch({ record, metrics, turn }: WatchedOperation): Pick<Operatio
       metrics.subscriptionBegan('websocket');
     },
     onEnd: (cause) => {
-      turn.end();
+      // Its work goes on, and counts as in flight as `abandon` describes. While there is one client, nothing would end that count.
+      if (STOPS.has(cause) && admission.hasSeveralClients()) turn.abandon();
+      else turn.end();
       if (hasBegun) metrics.subscriptionEnded('websocket', cause);
       record.end(STATUS[cause] ?? 200);
     },

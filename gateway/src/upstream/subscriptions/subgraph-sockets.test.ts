@@ -74,6 +74,32 @@ describe('createSubgraphSockets', () => {
     }
   });
 
+  it('opens a socket for a large subscription alone, so that no other is lost when the subgraph refuses its size', async () => {
+    server.options.maxPayload = 64 * 1024;
+    const upstream = sockets.open('ticks', url, () => undefined);
+    const open = (variables: object, query = 'subscription { tick }') => {
+      const outcomes: string[] = [];
+      const first = new Promise<string[]>((resolve) => {
+        const note = (outcome: string) => () => {
+          outcomes.push(outcome);
+          resolve(outcomes);
+        };
+        const payload = { query, operationName: undefined, variables: { ...variables }, extensions: {} };
+        const receiver = { next: note('next'), refused: note('refused'), complete: note('complete'), lost: note('lost') };
+        upstream.subscribe({ identity: [], requestId: 'r', payload }, receiver);
+      });
+      return { outcomes, first };
+    };
+    const small = open({});
+    await small.first;
+    const large = open({ a: 'a'.repeat(100_000) });
+    expect([await large.first, small.outcomes]).toEqual([['lost'], ['next']]);
+    expect(await open({}).first).toEqual(['next']);
+    expect(server.clients.size).toBe(1);
+    expect(await open({}, `subscription { tick } # ${'a'.repeat(10_000)}`).first).toEqual(['next']);
+    expect(server.clients.size).toBe(2);
+  });
+
   it('opens another socket when the subgraph has begun to close the first one', async () => {
     const connected = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
     await subscribe([[]]);

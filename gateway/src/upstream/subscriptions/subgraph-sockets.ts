@@ -1,7 +1,10 @@
-/** WebSockets to subgraphs for subscriptions: one for each address and identity, and another one when that is full (graphql-transport-ws). */
+/**
+ * WebSockets to subgraphs for subscriptions: one for each address and identity, and another one when that is full (graphql-transport-ws). A large
+ * subscription has one of its own.
+ */
 import type { ReadTls } from '@trestle/http-client/upstream-client';
 import { SubgraphSocket } from './subgraph-socket.ts';
-import type { SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
+import type { SubscribePayload, SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
 
 interface Target {
   readonly name: string;
@@ -11,13 +14,17 @@ interface Target {
 
 /** Servers limit the subscriptions of a socket; our subgraphs accept 1,000. */
 const MAX_SUBSCRIPTIONS = 500;
+/** Servers close a connection for a larger message than they accept (1009), often 8 KiB: the subscriptions of other clients must not end with it. */
+const LARGE_CHARACTERS = 8000;
 
 /** Creates the pool of sockets. They are opened when they are first needed. */
 export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: number }): SubscriptionPool {
   const sockets = new Map<string, Set<SubgraphSocket>>();
-  const socketOf = ({ name, url, tls }: Target, { identity, requestId }: SubscribeRequest): SubgraphSocket => {
+  let large = 0;
+  const socketOf = ({ name, url, tls }: Target, { identity, requestId, payload }: SubscribeRequest): SubgraphSocket => {
+    const own = isLarge(payload) ? [`#${String(++large)}`] : [];
     // Subgraphs at one address may have certificates of their own.
-    const key = [name, url, ...identity].join('\n');
+    const key = [name, url, ...identity, ...own].join('\n');
     const known = sockets.get(key) ?? new Set();
     for (const socket of known) if (socket.isUsable && socket.size < MAX_SUBSCRIPTIONS) return socket;
     const connectionParams: Record<string, string> = { 'x-request-id': requestId };
@@ -41,4 +48,8 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
       for (const socket of [...sockets.values()].flatMap((each) => [...each])) socket.close();
     },
   };
+}
+
+function isLarge({ query, variables }: SubscribePayload): boolean {
+  return query.length > LARGE_CHARACTERS || query.length + JSON.stringify(variables).length > LARGE_CHARACTERS;
 }

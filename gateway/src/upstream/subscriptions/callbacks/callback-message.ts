@@ -25,7 +25,8 @@ export function readCallbackMessage(text: string, expected: CallbackIdentity): C
   const { action, payload, errors } = message;
   if (action === 'check') return { action };
   if (action === 'next') return isObject(payload) ? { action, payload } : undefined;
-  if (action !== 'complete' || (errors !== undefined && !Array.isArray(errors))) return undefined;
+  // Some servers write null for what they leave out.
+  if (action !== 'complete' || (errors !== undefined && errors !== null && !Array.isArray(errors))) return undefined;
   return { action, errors: (errors ?? []) as readonly SubgraphError[] };
 }
 
