@@ -100,9 +100,21 @@ describe('a job', () => {
     const again = await post(path, { key });
     expect(replayedOf(again)).toEqual([200, 'true']);
     expect(again.body).toEqual(first.body);
-    expect((await post(path)).status).toBe(422);
     const kept = await stack.sql<{ result: string }>(databaseOf(kind), 'SELECT result::text FROM idempotency_keys');
     expect(JSON.stringify(kept)).not.toContain('hidden@example.org');
+  });
+
+  it.each(['RESET_PASSWORD', 'PUBLISH_VIDEO'] as const)('of kind %s is deleted again without a change', async (kind) => {
+    const path = `/v1/jobs/${await insert(kind, 'QUEUED')}`;
+    const remove = (headers = {}) => stack.call('DELETE', path, { token: ada.token, headers });
+    expect((await remove()).status).toBe(204);
+    const { body, headers } = await stack.call('GET', path, { token: ada.token });
+    expect(body).toMatchObject({ status: 'cancelled' });
+    expect([(await remove()).status, (await remove({ 'if-match': headers.get('etag') ?? '' })).status]).toEqual([204, 204]);
+    expect((await remove({ 'if-match': '"v1-x"' })).status).toBe(412);
+    expect((await stack.call('DELETE', path, { token: root.token })).status).toBe(204);
+    expect((await stack.call('GET', path, { token: ada.token })).headers.get('etag')).toBe(headers.get('etag'));
+    expect((await stack.call('DELETE', `/v1/jobs/${await insert(kind, 'FAILED')}`, { token: ada.token })).status).toBe(422);
   });
 
   it.each(['RESET_PASSWORD', 'PUBLISH_VIDEO'] as const)('of kind %s is queued again once for each key', async (kind) => {

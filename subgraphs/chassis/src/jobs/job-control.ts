@@ -1,6 +1,6 @@
 /** Cancels and retries jobs, with what follows from it for the resources that they work on. */
 import type { ExpectedVersions } from '../request/faults.ts';
-import { notFound, versionMismatch } from '../request/faults.ts';
+import { checkVersion, notFound } from '../request/faults.ts';
 import type { JobStores, SubgraphJobs } from './job-work.ts';
 import { type Job, type JobVisibility, wrongState } from './job.ts';
 import type { Attempt } from './job-store.ts';
@@ -17,7 +17,10 @@ export interface JobChange {
  * transaction must be rolled back.
  */
 export interface JobControl<Stores extends JobStores> {
-  /** Cancels a job that is queued or running. The attempt of a running job ends without an effect in the database. */
+  /**
+   * Cancels a job that is queued or running. The attempt of a running job ends without an effect in the database. Returns a job that was cancelled
+   * before as it is, since DELETE is idempotent (spec §4.1).
+   */
   cancel(stores: Stores, change: JobChange): Promise<Job>;
   /** Queues a failed job again. */
   retry(stores: Stores, change: JobChange): Promise<Job>;
@@ -27,14 +30,17 @@ export interface JobControl<Stores extends JobStores> {
 export function createJobControl<Stores extends JobStores>({ works }: Pick<SubgraphJobs<Stores>, 'works'>): JobControl<Stores> {
   return {
     async cancel(stores, { id, visibility, expectedVersions }) {
+      const change = { id, visibility, expectedVersions };
       const job = await stores.jobs.cancel(id, expectedVersions ?? null);
-      if (!job || !maySee(visibility, job)) throw await explain(stores, { id, visibility, expectedVersions }, CANCEL_RULE);
+      if (!job) return findCancelled(stores, change);
+      if (!maySee(visibility, job)) throw notFound('job', id);
       await works[job.kind]?.abandon?.(job, stores);
       return withoutInput(job);
     },
     async retry(stores, { id, visibility, expectedVersions }) {
       const job = await stores.jobs.retry(id, expectedVersions ?? null);
-      if (!job || !maySee(visibility, job)) throw await explain(stores, { id, visibility, expectedVersions }, RETRY_RULE);
+      if (!job) throw wrongState(await find(stores, { id, visibility, expectedVersions }), RETRY_RULE);
+      if (!maySee(visibility, job)) throw notFound('job', id);
       await works[job.kind]?.resume?.(job, stores);
       return withoutInput(job);
     },
@@ -54,9 +60,17 @@ function maySee(visibility: JobVisibility, { ownerId }: Job): boolean {
   return visibility === 'all' || (ownerId !== null && ownerId === visibility.ownerId);
 }
 
-async function explain({ jobs }: JobStores, { id, visibility, expectedVersions }: JobChange, rule: string): Promise<Error> {
+/** Returns a job that was cancelled before. Throws for any other. */
+async function findCancelled(stores: JobStores, change: JobChange): Promise<Job> {
+  const job = await find(stores, change);
+  if (job.status === 'CANCELLED') return job;
+  throw wrongState(job, CANCEL_RULE);
+}
+
+/** Returns the job. Throws NOT_FOUND or PRECONDITION_FAILED. */
+async function find({ jobs }: JobStores, { id, visibility, expectedVersions }: JobChange): Promise<Job> {
   const [job] = await jobs.findByIds([id], { filter: {}, visibility });
-  if (!job || !maySee(visibility, job)) return notFound('job', id);
-  if (expectedVersions && !expectedVersions.includes(job.version)) return versionMismatch('job', job);
-  return wrongState(job, rule);
+  if (!job || !maySee(visibility, job)) throw notFound('job', id);
+  checkVersion('job', job, expectedVersions);
+  return job;
 }
