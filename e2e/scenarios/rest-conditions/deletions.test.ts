@@ -1,5 +1,6 @@
 /** Repeated deletions with and without conditions over real processes (contract §2). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 
@@ -45,5 +46,18 @@ describe('GET of a deleted post', () => {
     expect((await stack.call('DELETE', path, { token: ada.token })).status).toBe(204);
     expect((await stack.call('GET', path)).status).toBe(statusAfter);
     expect((await stack.call('GET', path, { token: ada.token })).status).toBe(410);
+  });
+});
+
+describe('GET of a post whose author was deleted', () => {
+  it('answers 200 without the author to If-Modified-Since of a later time than the last change of the post', async () => {
+    const author = await stack.createAccount('Author');
+    const body = { title: 'Left behind', status: 'published' };
+    const { id } = (await stack.call('POST', '/v1/posts', { token: author.token, body })).body as { id: string };
+    expect((await stack.call('GET', `/v1/posts/${id}`)).body).toMatchObject({ authorId: author.id });
+    expect((await stack.call('DELETE', `/v1/users/${author.id}`, { token: author.token })).status).toBe(204);
+    await until(async () => ((await stack.call('GET', `/v1/posts/${id}`)).body as { authorId: string | null }).authorId === null);
+    const read = await stack.call('GET', `/v1/posts/${id}`, { headers: { 'if-modified-since': future } });
+    expect([read.status, read.body, read.headers.get('last-modified')]).toMatchObject([200, { authorId: null }, null]);
   });
 });

@@ -106,6 +106,8 @@ describe('GET /users', () => {
     ['limit=101', 'limit'],
     ['page=0', 'page'],
     ['cursor=nonsense', 'cursor'],
+    ['after=nonsense', 'after'],
+    [`after=${Buffer.from('~nonsense').toString('base64url')}`, 'after'],
     ['page=2&offset=3', 'page'],
     ['color=red', 'color'],
     ['role=user&role=admin', 'role'],

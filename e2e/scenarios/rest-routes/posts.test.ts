@@ -24,6 +24,13 @@ describe('the routes of posts', () => {
     expect([(await call('DELETE', path, { token: ada.token })).status, (await call('GET', path)).status]).toEqual([404, 410]);
   });
 
+  it('replace a post by what was read, also with its related resources', async () => {
+    const path = `/v1/posts/${(await write('Sent back', { tags: ['a'] })).body.id}`;
+    const { body } = await call('GET', `${path}?include=author,comments,tags`, { token: ada.token });
+    const replaced = await call('PUT', path, { token: ada.token, body });
+    expect([replaced.status, replaced.body]).toMatchObject([200, { title: 'Sent back', tags: ['a'] }]);
+  });
+
   it('list the posts of an account, and let the account and administrators create posts there', async () => {
     const { id } = (await write('Below')).body;
     expect((await call('GET', `/v1/users/${ada.id}/posts/${id}`)).body).toMatchObject({ id, title: 'Below' });

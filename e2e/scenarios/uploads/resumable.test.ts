@@ -264,7 +264,9 @@ describe('/v1/uploads', () => {
 
   it.each([
     ['a size above the limit', MAX_BYTES + 1, undefined, 413],
+    ['a size that no integer holds', 2 ** 31, undefined, 413],
     ['an empty file', 0, undefined, 400],
+    ['a title that is not UTF-8', 10, `title ${Buffer.from([0xff]).toString('base64')}`, 400],
     ['no title', 10, 'x eA==', 400],
     ['a SHA-256 that is none', 10, `title ${encode('x')},sha256 ${encode('abc')}`, 400],
     ['metadata that is too long', 10, `title ${'x'.repeat(5000)}`, 400],

@@ -72,6 +72,7 @@ describe('conditions of a write', () => {
     ['', []],
     ['"v3-a,b", W/"v9-x","v5"', [3, 5]],
     ['"v3-a", "v3-b"', [3]],
+    ['"v0-a", "v03-b"', []],
   ])('parses If-Match %p to the versions %p', (ifMatch, versions) => {
     expect(parseWriteConditions({ 'if-match': ifMatch }).expectedVersions).toEqual(versions);
   });

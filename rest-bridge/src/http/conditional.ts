@@ -3,7 +3,8 @@ import * as crypto from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;
-const VERSION = /^v(\d{1,9})(?:-|$)/;
+/** The first version is 1. */
+const VERSION = /^v([1-9]\d{0,8})(?:-|$)/;
 
 /** Returns a strong entity tag made from the version of the resource, if it has one, and the bytes sent (contract §4). */
 export function toEtag(content: string | Buffer, version: number | undefined): string {

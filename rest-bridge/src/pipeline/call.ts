@@ -94,10 +94,10 @@ const UPSTREAM_CODES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTR
 function toFault(
   { data, errors: all }: GraphQLResult,
   errors: readonly GraphQLResponseError[],
-  { isMutation, bodyNames = {} }: GatewayRequest,
+  { isMutation, sentNames = {} }: GatewayRequest,
 ): Fault {
   // The arguments of a mutation have the names of the body's fields, but for those that the version has renamed.
-  if (errors.length > 0) return toResultFault(errors, isMutation ? (field) => bodyNames[field] ?? field : toParameterName);
+  if (errors.length > 0) return toResultFault(errors, (field) => sentNames[field] ?? (isMutation ? field : toParameterName(field)));
   if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
   return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
 }

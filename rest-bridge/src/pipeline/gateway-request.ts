@@ -6,7 +6,6 @@ import type { GraphQLRequest } from '../gateway/gateway-client.ts';
 import { CACHE_HEADER } from '../gateway/graphql-result.ts';
 import type { CompileOperation } from '../operations/operations.ts';
 import type { FieldSelection } from '../query/field-selection.ts';
-import type { BodyNames } from '../versions/money-input.ts';
 import type { CompiledOperationRoute } from './compile.ts';
 import type { AdmittedRequest } from './context.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
@@ -16,14 +15,14 @@ export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'file
   readonly operation: CompileOperation;
   readonly selection: FieldSelection;
   readonly isMutation: boolean;
-  /** The names that fields of the input have in the body, where they differ. */
-  readonly bodyNames?: BodyNames | undefined;
+  /** The names by which the client has sent arguments, or fields of the input, where they differ. */
+  readonly sentNames?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The parts of a gateway request that differ between the operation of a route and the query for the state of its resource. */
 export interface GatewayRequestParts extends Pick<
   GatewayRequest,
-  'operation' | 'selection' | 'isMutation' | 'variables' | 'files' | 'bodyNames'
+  'operation' | 'selection' | 'isMutation' | 'variables' | 'files' | 'sentNames'
 > {
   readonly idempotency?: IdempotencyKey | undefined;
   readonly sessionHeaders?: Readonly<Record<string, string>> | undefined;
@@ -32,7 +31,7 @@ export interface GatewayRequestParts extends Pick<
 /** Returns a gateway request with the credential, the request id, the client id and the trace of the client's request. */
 export function toGatewayRequest(
   { context, authorization }: AdmittedRequest<CompiledOperationRoute>,
-  { operation, selection, isMutation, variables, files, bodyNames, idempotency, sessionHeaders }: GatewayRequestParts,
+  { operation, selection, isMutation, variables, files, sentNames, idempotency, sessionHeaders }: GatewayRequestParts,
 ): GatewayRequest {
   const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': context.requestId };
   const [clientHeader, clientId] = toClientHeaders(context.request);
@@ -46,7 +45,7 @@ export function toGatewayRequest(
   if (sessionHeaders) Object.assign(headers, sessionHeaders);
   const { trace, responseEnd } = context;
   const cancellation = isMutation ? undefined : context.cancellation;
-  return { operation, selection, isMutation, variables, files, bodyNames, headers, trace, cancellation, responseEnd };
+  return { operation, selection, isMutation, variables, files, sentNames, headers, trace, cancellation, responseEnd };
 }
 
 /**

@@ -22,7 +22,7 @@ export function requireMethod(method: string): void {
 export function match(table: RouteTable<CompiledRoute>, method: string, target: LocatedRequest): MatchedRoute | RouteResponse {
   const { prefix, path, search } = target;
   if (path === '*' && method === 'OPTIONS') return toMethodsResponse(METHODS.join(', '));
-  // The root path of a version is the same with and without a trailing slash.
+  // The root path of a version is the same with and without a trailing slash: `/v1/` is the path `/` below the server `/v1` of the OpenAPI document.
   const isSlashed = path.length > 1 && path.endsWith('/');
   const canonicalPath = isSlashed ? withoutTrailingSlashes(path) : path;
   const found = table(toSegments(canonicalPath));

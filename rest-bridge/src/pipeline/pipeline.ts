@@ -21,7 +21,7 @@ import type { EventStreams } from '../http/event-streams.ts';
 import type { LoadSlot } from '../http/overload.ts';
 import type { ResponseHeaders } from '../http/response.ts';
 import { sendResponse } from '../http/send-response.ts';
-import type { Paging } from '../query/paging.ts';
+import { type Paging, toCursorNames } from '../query/paging.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { toRefusedBodyHeaders } from './accepted-bodies.ts';
@@ -189,7 +189,7 @@ function toOperationRequest(
     isMutation,
     variables: expectedVersions === undefined ? variables : { ...variables, expectedVersions },
     files,
-    bodyNames,
+    sentNames: bodyNames ?? toCursorNames(admitted.target.search),
     idempotency,
     sessionHeaders: route.isOfSession ? toSessionHeaders(admitted.context.request, isAllowedOrigin) : undefined,
   });

@@ -10,8 +10,8 @@ export interface BodyRule {
   /** The name of the GraphQL input type. */
   readonly input: string;
   readonly mode: 'create' | 'replace' | 'merge';
-  /** The resource of the route, whose read-only fields a replacement may contain. */
-  readonly resource: { readonly fields: Readonly<Record<string, unknown>> };
+  /** The resource of the route, whose read-only fields and related resources a replacement may contain. */
+  readonly resource: { readonly fields: Readonly<Record<string, unknown>>; readonly include: Readonly<Record<string, unknown>> };
   /** Fields that a replacement must contain; by default those that the input type requires. */
   readonly required?: readonly string[];
   /** Fields that a replacement clears when it omits them, with their cleared values. */
@@ -49,8 +49,10 @@ export function createBodyParser(
   const { input, mode, resource, cleared = {}, fromPath = {} } = rule;
   const { fields, requiredNames } = writableFields(context, rule);
   const { version } = context;
-  // A client replaces a resource by sending back what it received, so that a replacement may contain read-only fields.
-  const ignored = new Set(mode === 'replace' ? [...Object.keys(resource.fields), '_links', '_masked'] : []);
+  // A client replaces a resource by sending back what it received, so that a replacement may contain read-only members.
+  const ignored = new Set(
+    mode === 'replace' ? [...Object.keys(resource.fields), ...Object.keys(resource.include), '_links', '_masked'] : [],
+  );
   const pathFields = Object.entries(fromPath);
 
   return ({ body, params }, faults) => {

@@ -101,6 +101,13 @@ export function parsePageSize(query: Parameters, name: string, faults: FieldFaul
   return parseInteger(query, { name, min: 1, max: MAX_LIMIT, fallback: DEFAULT_LIMIT }, faults);
 }
 
+/** Returns the names of cursors in a request that sends them as `after`, by the arguments that they become; undefined for any other request. */
+export function toCursorNames(search: URLSearchParams): Readonly<Record<string, string>> | undefined {
+  return search.has('after') ? SENT_AS_AFTER : undefined;
+}
+
+const SENT_AS_AFTER = { after: 'after', before: 'after' };
+
 /** Returns the arguments of the connection field; the total is counted only for variants that show it. */
 export function toConnectionArguments(paging: Paging): Record<string, unknown> {
   switch (paging.variant) {

@@ -152,6 +152,8 @@ export const POST: Resource = {
     authorId: {
       select: 'author { id }',
       toValue: (author) => (author as { id: string } | null)?.id ?? null,
+      // It becomes null with the deletion of the account.
+      isForeign: true,
       schema: { type: ['string', 'null'], description: 'The id of the author; null after the account was deleted.' },
     },
     ...plain('createdAt', 'updatedAt', 'version'),

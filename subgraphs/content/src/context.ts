@@ -11,7 +11,7 @@ import type { UploadLimits } from './video-upload/rules.ts';
 export interface ContentDependencies {
   /** Where videos and posters are. */
   readonly files: Pick<FileStore, 'open' | 'presignPut'>;
-  readonly jobControl: JobControl;
+  readonly jobControl: JobControl<ContentStores>;
   readonly uploadLimits: UploadLimits;
 }
 

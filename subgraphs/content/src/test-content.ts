@@ -46,7 +46,7 @@ export async function openTestContent(
   const database = openTestDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
-  const { idempotency, transact, close } = openContentStores({ database, createId, clock });
+  const { idempotency, close } = openContentStores({ database, createId, clock });
   const { stores } = idempotency;
   const schema = createSubgraphSchema('content', { resolvers });
 
@@ -65,7 +65,7 @@ export async function openTestContent(
         idempotency,
         {
           files: { open: () => Promise.resolve(undefined), presignPut: undefined },
-          jobControl: createJobControl({ works: {}, transact, stores }),
+          jobControl: createJobControl({ works: {} }),
           uploadLimits: { maxBytes: 1_000_000, perAccount: 10, totalBytes: 10_000_000, expireAfterSeconds: 3600 },
         },
       );

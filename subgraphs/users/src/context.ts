@@ -33,7 +33,7 @@ export interface UsersDependencies {
   /** Undefined without a public origin. */
   readonly passkeys: Passkeys | undefined;
   readonly passwordResets: PasswordResets;
-  readonly jobControl: JobControl;
+  readonly jobControl: JobControl<UsersStores>;
   /** The jobs of the content subgraph. */
   readonly remoteJobs: RemoteJobs;
   readonly tokens: TokenIssuer;
@@ -62,14 +62,16 @@ export function createUsersContext(
   return Object.assign(createStoreContext(request, { idempotency, createLoaders: createUsersLoaders }), dependencies);
 }
 
-/**
- * Runs a write that makes a secret in one transaction; with an Idempotency-Key, once. A repetition throws CONFLICT: the secret is not stored,
- * so that it cannot be returned again.
- */
-export function writeWithSecret<Row>(
+/** Runs several writes in one transaction; with an Idempotency-Key, once. */
+export function writeTogether<Row>(
   { idempotency, transact, write }: UsersContext,
   call: MutationCall,
   work: (stores: UsersStores) => Promise<Row>,
 ): Promise<Row> {
-  return idempotency ? write({ ...call, hasSecret: true }, work) : transact(work);
+  return idempotency ? write(call, work) : transact(work);
+}
+
+/** As `writeTogether`, for writes that make a secret. A repetition throws CONFLICT: the secret is not stored, so that it cannot be returned again. */
+export function writeWithSecret<Row>(context: UsersContext, call: MutationCall, work: (stores: UsersStores) => Promise<Row>): Promise<Row> {
+  return writeTogether(context, { ...call, hasSecret: true }, work);
 }

@@ -6,7 +6,7 @@ import { fail } from '@trestle/schema/errors';
 import pg from 'pg';
 import type { Sql, SqlClient } from '../database/sql.ts';
 import { createIds } from '../values/ids.ts';
-import { createJobControl } from './job-control.ts';
+import { type JobChange, createJobControl } from './job-control.ts';
 import { type JobKind, jobKindOf } from './job-kinds.ts';
 import { type JobStore, createJobStore } from './job-store.ts';
 import type { AttemptControl, JobStores, JobWork, SubgraphJobs } from './job-work.ts';
@@ -82,6 +82,8 @@ const aborted = ({ signal }: AttemptControl) =>
     });
   });
 
+const cancel = (change: JobChange) => transact((stores) => createJobControl(subgraphJobs).cancel(stores, change));
+
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'content', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   pool = new pg.Pool({ connectionString: testDatabase.url });
@@ -144,12 +146,13 @@ describe('a job', () => {
     expect(await effectsOf(`abandoned ${id}`)).toBe(1);
     behaviours.set('faulty', succeed('faulty'));
     const change = { id, visibility: 'all' as const };
-    await expect(control.retry({ ...change, expectedVersions: [1] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
-    await expect(control.retry({ ...change, visibility: { ownerId: 'usr_2' } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await control.retry(change)).toMatchObject({ status: 'QUEUED' });
+    const retry = (changed: JobChange) => transact((own) => control.retry(own, changed));
+    await expect(retry({ ...change, expectedVersions: [1] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    await expect(retry({ ...change, visibility: { ownerId: 'usr_2' } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await retry(change)).toMatchObject({ status: 'QUEUED' });
     expect(await until(id, 'SUCCEEDED')).toMatchObject({ attempts: 2 });
     expect([await effectsOf(`resumed ${id}`), await effectsOf('faulty')]).toEqual([1, 1]);
-    await expect(control.retry(change)).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
+    await expect(retry(change)).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
   });
 
   it('fails when its attempts are used up', async () => {
@@ -169,7 +172,7 @@ describe('a job', () => {
       return succeed('cancelled')();
     });
     await until(id, 'RUNNING');
-    expect(await createJobControl(subgraphJobs).cancel({ id, visibility: { ownerId: 'usr_1' } })).toMatchObject({ status: 'CANCELLED' });
+    expect(await cancel({ id, visibility: { ownerId: 'usr_1' } })).toMatchObject({ status: 'CANCELLED' });
     while ((await rowsOf('SELECT FROM graphile_worker.jobs')).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await recordOf(id)).toMatchObject({ status: 'CANCELLED', attempts: 1 });
     expect([await effectsOf('cancelled'), await effectsOf(`abandoned ${id}`)]).toEqual([0, 1]);
@@ -231,7 +234,7 @@ describe('a job', () => {
     });
     while ((await recordOf(id))?.progress !== 40) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await jobs.report({ id, attempts: 1 }, 30)).toBeUndefined();
-    await createJobControl(subgraphJobs).cancel({ id, visibility: 'all' });
+    await cancel({ id, visibility: 'all' });
   });
 });
 

@@ -34,3 +34,10 @@ export function parseIdempotencyKey({
   const isStoredOnly = sent.endsWith(STORED_ONLY);
   return { key: String(key), scope: isStoredOnly ? sent.slice(0, -STORED_ONLY.length) : sent, isStoredOnly, replayed: false };
 }
+
+/** Returns the headers by which a subgraph passes a key on to another one, which stores it; none without a key. */
+export function toIdempotencyHeaders(idempotency: IdempotencyKey | null): Readonly<Record<string, string>> {
+  if (!idempotency) return {};
+  const { key, scope, isStoredOnly } = idempotency;
+  return { 'idempotency-key': key, ...(scope !== '' && { 'idempotency-scope': isStoredOnly ? `${scope}${STORED_ONLY}` : scope }) };
+}

@@ -2,6 +2,7 @@
 import { JOB_SORTING } from '@trestle/chassis/jobs/job-store';
 import { type WindowArguments, parseWindow } from '@trestle/chassis/paging/window';
 import { requireCaller } from '@trestle/chassis/request/context';
+import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import { hasRole } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import type { ContentContext } from '../context.ts';
@@ -28,15 +29,25 @@ export async function listContentJobs({ filter, ...args }: ListArguments, contex
 }
 
 /** Throws UNAUTHORIZED, NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
-export async function cancelContentJob({ id, expectedVersions }: MutationCancelContentJobArgs, context: ContentContext): Promise<true> {
-  await context.jobControl.cancel({ id, visibility: contentJobVisibility(requireCaller(context)), expectedVersions });
+export async function cancelContentJob(
+  args: MutationCancelContentJobArgs,
+  context: ContentContext,
+  info: MutationCall['info'],
+): Promise<true> {
+  const change = { ...args, visibility: contentJobVisibility(requireCaller(context)) };
+  await context.write({ args, info }, ({ together }) => together((stores) => context.jobControl.cancel(stores, change)));
   return true;
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
-export async function retryContentJob({ id, expectedVersions }: MutationRetryContentJobArgs, context: ContentContext): Promise<true> {
+export async function retryContentJob(
+  args: MutationRetryContentJobArgs,
+  context: ContentContext,
+  info: MutationCall['info'],
+): Promise<true> {
   const caller = requireCaller(context);
   if (!hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Retrying a job requires the role ADMIN.');
-  await context.jobControl.retry({ id, visibility: contentJobVisibility(caller), expectedVersions });
+  const change = { ...args, visibility: contentJobVisibility(caller) };
+  await context.write({ args, info }, ({ together }) => together((stores) => context.jobControl.retry(stores, change)));
   return true;
 }

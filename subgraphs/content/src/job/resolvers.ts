@@ -8,8 +8,8 @@ export const jobResolvers: Resolvers = {
     contentJobs: (_, args, context) => listContentJobs(args, context),
   },
   Mutation: {
-    cancelContentJob: (_, args, context) => cancelContentJob(args, context),
-    retryContentJob: (_, args, context) => retryContentJob(args, context),
+    cancelContentJob: (_, args, context, info) => cancelContentJob(args, context, info),
+    retryContentJob: (_, args, context, info) => retryContentJob(args, context, info),
   },
   JobIds: { totalCount: ({ countTotal }) => countTotal() },
   PublishVideoJob: {

@@ -2,6 +2,7 @@
 import type { JobWork } from '@trestle/chassis/jobs/job-work';
 import type { Job } from '@trestle/chassis/jobs/job';
 import { requireCaller } from '@trestle/chassis/request/context';
+import { afterCheck } from '@trestle/chassis/stores/after-check';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { FileStore } from '@trestle/files/file-store';
 import type { ContentContext } from '../context.ts';
@@ -22,18 +23,21 @@ const MAX_POSTER_BYTES = 1024 * 1024;
  */
 export async function publishVideo(args: MutationPublishVideoArgs, context: ContentContext, info: MutationCall['info']): Promise<Job> {
   const { id, expectedVersions } = args;
-  const video = await context.loaders.video.need(id);
-  allowVideoChange(requireCaller(context), video);
-  return context.write({ args, info }, (stores) =>
-    stores.together(async ({ videos, jobs }) => {
+  const publish = ({ together }: Pick<ContentStores, 'together'>) =>
+    together(async ({ videos, jobs }) => {
       await videos.lock(id);
       const [current] = await jobs.findOpen(id);
       if (current) return current;
-      await videos.beginPublishing(id, expectedVersions);
+      const { ownerId } = await videos.beginPublishing(id, expectedVersions);
       // The account of the video also sees the job when an administrator asked for it: its own request returns that job.
-      return jobs.enqueue({ kind: 'PUBLISH_VIDEO', input: { videoId: id }, ownerId: video.ownerId, subjectId: id });
-    }),
-  );
+      return jobs.enqueue({ kind: 'PUBLISH_VIDEO', input: { videoId: id }, ownerId, subjectId: id });
+    });
+  return context.write({ args, info }, await afterCheck(checkPublishing(id, context), publish));
+}
+
+async function checkPublishing(id: string, context: ContentContext): Promise<void> {
+  const caller = requireCaller(context);
+  allowVideoChange(caller, await context.loaders.video.need(id));
 }
 
 /** Creates the work of the jobs. */

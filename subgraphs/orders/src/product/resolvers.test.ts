@@ -55,6 +55,15 @@ describe('a product', () => {
     expect(bought).toEqual({ data: { createOrder: { total: 10, items: [{ currency: 'EUR' }] } }, codes: {} });
   });
 
+  it.each(['Ärches', 'İ'])('is found by the category %s as it was sent', async (category) => {
+    const { data } = await create({ ...WRITTEN, category });
+    const { data: found } = await orders.run<{ productsConnection: { edges: { node: { id: string } }[] } }>(
+      'query ($category: String!) { productsConnection(filter: { category: $category }) { edges { node { id } } } }',
+      { variables: { category } },
+    );
+    expect(found.productsConnection.edges).toEqual([{ node: { id: data?.createProduct.id } }]);
+  });
+
   it('changes only in the fields that were sent, and only if its version is expected', async () => {
     const id = await made();
     const changed = await update(id, { category: 'ARCHES', currency: 'usd', stock: 9 }, { expectedVersions: [1, 7] });

@@ -48,10 +48,15 @@ export function parseNewProduct(input: Partial<NewProduct> & Pick<NewProduct, 'n
   return { description: '', stock: 0, ...input, ...parseProductChange(input) };
 }
 
+/** Converts a category to the form in which it is stored and compared. */
+export function toCategory(category: string): string {
+  return category.toLowerCase();
+}
+
 /** Parses a change: categories become lower case, currencies capitals. Throws VALIDATION_ERROR with every fault. */
 export function parseProductChange(input: ProductInput): ProductChange {
   const { name, description, price, stock, currency } = input;
-  const category = input.category?.toLowerCase() ?? input.category;
+  const category = input.category == null ? input.category : toCategory(input.category);
   rejectFaults([
     ...(name === undefined ? [] : checkString(name, { field: 'name', ...lengthOf('UpdateProductInput.name') })),
     ...(description === undefined ? [] : checkDescription(description)),

@@ -10,7 +10,7 @@ import { createGuardedUpdate } from '@trestle/chassis/stores/guarded-writes';
 import { type StoreOptions, createRowStore } from '@trestle/chassis/stores/row-store';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { ProductFilter, ProductOrderField } from '../generated/resolvers.ts';
-import type { NewProduct, Product, ProductChange } from './rules.ts';
+import { type NewProduct, type Product, type ProductChange, toCategory } from './rules.ts';
 
 export const PRODUCT_SORTING: Sorting<ProductOrderField> = {
   list: 'products',
@@ -103,7 +103,7 @@ function toSearch(query: SearchQuery, written: string): Search {
 
 function conditionsOf(filter: ProductFilter): Sql[] {
   return [
-    ...given(filter.category, (category) => sql`t."category" = lower(${category})`),
+    ...given(filter.category, (category) => sql`t."category" = ${toCategory(category)}`),
     ...given(filter.name, (name) => sql`t."name" = ${name}`),
     ...given(filter.price, (price) => sql`t."price" = ${price}::int`),
     ...given(filter.priceGte, (price) => sql`t."price" >= ${price}::int`),

@@ -1,5 +1,6 @@
 /** The mutations of API keys: rules first, then one transaction. Secrets are not stored, so that no mutation returns one again. */
 import { requireCaller } from '@trestle/chassis/request/context';
+import { rejectWith } from '@trestle/chassis/stores/after-check';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { Caller } from '@trestle/identity';
 import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/credentials/api-keys';
@@ -88,13 +89,6 @@ async function needOwn(context: UsersContext, id: string): Promise<{ readonly ca
   const key = await context.loaders.apiKey.need(id);
   allowOwnKey(caller, key);
   return { caller, key };
-}
-
-/** Returns a write that fails: what is wrong with a request is reported unless the request is a repetition. */
-function rejectWith(error: unknown): () => Promise<never> {
-  return () => {
-    throw error;
-  };
 }
 
 function generate({ apiKeySecret }: Pick<UsersContext, 'apiKeySecret'>): { readonly secret: string; readonly hashed: HashedKey } {

@@ -6,11 +6,13 @@ import { type Connection, toConnection } from '@trestle/chassis/paging/connectio
 import { type WindowArguments, parseWindow } from '@trestle/chassis/paging/window';
 import { requireCaller } from '@trestle/chassis/request/context';
 import { notFound } from '@trestle/chassis/request/faults';
+import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { Caller } from '@trestle/identity';
 import { hasRole } from '@trestle/identity';
 import { fail, rejectFaults } from '@trestle/schema/errors';
-import type { UsersContext } from '../context.ts';
+import { type UsersContext, writeTogether } from '../context.ts';
 import type { JobFilter, MutationCancelJobArgs, MutationRetryJobArgs } from '../generated/resolvers.ts';
+import type { RemoteChange } from './remote-jobs.ts';
 import { ownJobVisibility } from './rules.ts';
 
 /** A job of another subgraph, which the gateway resolves there. */
@@ -66,22 +68,29 @@ export async function listJobs({ filter: given, ...args }: ListArguments, contex
 }
 
 /** Cancels a job. Throws UNAUTHORIZED, NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
-export async function cancelJob({ id, expectedVersions }: MutationCancelJobArgs, context: UsersContext): Promise<AnyJob> {
+export async function cancelJob(args: MutationCancelJobArgs, context: UsersContext, info: MutationCall['info']): Promise<AnyJob> {
   const caller = requireCaller(context);
-  if (isOwn(id)) return context.jobControl.cancel({ id, visibility: ownJobVisibility(caller), expectedVersions });
-  const reference = await toReference(id, context);
-  await context.remoteJobs.cancel({ id, expectedVersions: expectedVersions ?? null }, authorizationOf(context));
+  const change = { ...args, visibility: ownJobVisibility(caller) };
+  if (isOwn(args.id)) return writeTogether(context, { args, info }, (stores) => context.jobControl.cancel(stores, change));
+  const reference = await toReference(args.id, context);
+  await context.remoteJobs.cancel(toRemoteChange(args, context), authorizationOf(context));
   return reference;
 }
 
 /** Queues a failed job again. Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
-export async function retryJob({ id, expectedVersions }: MutationRetryJobArgs, context: UsersContext): Promise<AnyJob> {
+export async function retryJob(args: MutationRetryJobArgs, context: UsersContext, info: MutationCall['info']): Promise<AnyJob> {
   const caller = requireCaller(context);
   if (!hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Retrying a job requires the role ADMIN.');
-  if (isOwn(id)) return context.jobControl.retry({ id, visibility: ownJobVisibility(caller), expectedVersions });
-  const reference = await toReference(id, context);
-  await context.remoteJobs.retry({ id, expectedVersions: expectedVersions ?? null }, authorizationOf(context));
+  const change = { ...args, visibility: ownJobVisibility(caller) };
+  if (isOwn(args.id)) return writeTogether(context, { args, info }, (stores) => context.jobControl.retry(stores, change));
+  const reference = await toReference(args.id, context);
+  await context.remoteJobs.retry(toRemoteChange(args, context), authorizationOf(context));
   return reference;
+}
+
+/** The subgraph of the job stores the Idempotency-Key, in the transaction of the change. */
+function toRemoteChange({ id, expectedVersions = null }: MutationCancelJobArgs, { idempotency }: UsersContext): RemoteChange {
+  return { id, expectedVersions, idempotency };
 }
 
 async function toReference(id: string, context: UsersContext): Promise<AnyJob> {

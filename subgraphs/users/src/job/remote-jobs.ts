@@ -1,6 +1,7 @@
 /** The jobs of the content subgraph, by its GraphQL endpoint. It verifies the caller's own token, and decides what the caller may see and do. */
 import type { Fault } from '@trestle/schema/errors';
 import { fail, isErrorCode } from '@trestle/schema/errors';
+import { type IdempotencyKey, toIdempotencyHeaders } from '@trestle/chassis/request/idempotency-key';
 import type { JobFilter } from '../generated/resolvers.ts';
 
 /** The arguments that select a page of jobs. */
@@ -16,7 +17,9 @@ export interface RemotePageArguments {
 /** A request for a change. */
 export interface RemoteChange {
   readonly id: string;
-  readonly expectedVersions?: readonly number[] | null;
+  readonly expectedVersions: readonly number[] | null;
+  /** Passed on, and marked when the result is that of an earlier request with the key. */
+  readonly idempotency: IdempotencyKey | null;
 }
 
 /** Reads and changes jobs of another subgraph. Each method rejects with the fault of the subgraph, or with UPSTREAM_ERROR. */
@@ -35,47 +38,64 @@ const COUNT = `query ($filter: JobFilter) { result: contentJobs(first: 1, filter
 const CANCEL = `mutation ($id: ID!, $expectedVersions: [Int!]) { result: cancelContentJob(id: $id, expectedVersions: $expectedVersions) }`;
 const RETRY = `mutation ($id: ID!, $expectedVersions: [Int!]) { result: retryContentJob(id: $id, expectedVersions: $expectedVersions) }`;
 
+interface ResponseError {
+  readonly message: string;
+  readonly extensions?: { readonly code?: unknown; readonly retryAfter?: unknown };
+}
+
 interface Response<Result> {
   readonly data?: { readonly result: Result } | null;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: unknown } }[];
+  readonly errors?: readonly ResponseError[];
 }
 
 /** Creates the client. `url` is the origin of the content subgraph; without one it has no jobs. */
 export function createRemoteJobs(url: string | undefined): RemoteJobs {
-  const send = async <Result>(query: string, variables: object, authorization: string): Promise<Result> => {
+  const send = async <Result>(body: GraphQLBody, authorization: string, idempotency: IdempotencyKey | null = null): Promise<Result> => {
     if (url === undefined) throw fail('SERVICE_UNAVAILABLE', 'The jobs of videos need the setting CONTENT_URL.');
-    const response = await post(new URL('/graphql', url), { body: { query, variables }, authorization });
-    const { data, errors } = response as Response<Result>;
+    const { data, errors } = await post<Result>(new URL('/graphql', url), { body, authorization, idempotency });
     const [error] = errors ?? [];
     if (error) throw toFault(error);
     if (!data) throw fail('UPSTREAM_ERROR', 'A part of the system is unavailable. Retry later.');
     return data.result;
   };
   return {
-    list: async (args, authorization) => (url === undefined ? [] : (await send<{ ids: string[] }>(LIST, args, authorization)).ids),
+    list: async (args, authorization) =>
+      url === undefined ? [] : (await send<{ ids: string[] }>({ query: LIST, variables: args }, authorization)).ids,
     count: async (filter, authorization) =>
-      url === undefined ? 0 : (await send<{ totalCount: number }>(COUNT, { filter }, authorization)).totalCount,
-    cancel: async (change, authorization) => {
-      await send(CANCEL, change, authorization);
+      url === undefined ? 0 : (await send<{ totalCount: number }>({ query: COUNT, variables: { filter } }, authorization)).totalCount,
+    cancel: async ({ idempotency, ...variables }, authorization) => {
+      await send({ query: CANCEL, variables }, authorization, idempotency);
     },
-    retry: async (change, authorization) => {
-      await send(RETRY, change, authorization);
+    retry: async ({ idempotency, ...variables }, authorization) => {
+      await send({ query: RETRY, variables }, authorization, idempotency);
     },
   };
 }
 
-async function post(url: URL, { body, authorization }: { readonly body: object; readonly authorization: string }): Promise<unknown> {
+interface GraphQLBody {
+  readonly query: string;
+  readonly variables: object;
+}
+
+interface Post {
+  readonly body: GraphQLBody;
+  readonly authorization: string;
+  readonly idempotency: IdempotencyKey | null;
+}
+
+async function post<Result>(url: URL, { body, authorization, idempotency }: Post): Promise<Response<Result>> {
   try {
-    const headers = { 'content-type': 'application/json', authorization };
+    const headers = { 'content-type': 'application/json', authorization, ...toIdempotencyHeaders(idempotency) };
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal, redirect: 'error' });
-    return await response.json();
+    if (idempotency && response.headers.get('idempotent-replayed') === 'true') idempotency.replayed = true;
+    return (await response.json()) as Response<Result>;
   } catch (cause) {
     throw fail('UPSTREAM_ERROR', 'A part of the system is unavailable. Retry later.', { cause });
   }
 }
 
-function toFault({ message, extensions }: { readonly message: string; readonly extensions?: { readonly code?: unknown } }): Fault {
-  const code = extensions?.code;
-  return isErrorCode(code) ? fail(code, message) : fail('UPSTREAM_ERROR', 'A part of the system is unavailable. Retry later.');
+function toFault({ message, extensions: { code, retryAfter } = {} }: ResponseError): Fault {
+  const options = typeof retryAfter === 'number' ? { retryAfterSeconds: retryAfter } : {};
+  return isErrorCode(code) ? fail(code, message, options) : fail('UPSTREAM_ERROR', 'A part of the system is unavailable. Retry later.');
 }

@@ -10,8 +10,8 @@ export const jobResolvers: Resolvers = {
     jobsConnection: (_, args, context) => listJobs(args, context),
   },
   Mutation: {
-    cancelJob: (_, args, context) => cancelJob(args, context),
-    retryJob: (_, args, context) => retryJob(args, context),
+    cancelJob: (_, args, context, info) => cancelJob(args, context, info),
+    retryJob: (_, args, context, info) => retryJob(args, context, info),
   },
   Job: { __resolveType: (job) => typeOfJob(job) },
   ResetPasswordJob: { __resolveReference: ({ id }, { loaders }) => loaders.job.find(id), ...fields },

@@ -1,6 +1,7 @@
 /** The mutations of webhooks: rules first, then one write. Secrets are not stored in clear, so that no mutation returns one again. */
 import { requireCaller } from '@trestle/chassis/request/context';
 import { notFound } from '@trestle/chassis/request/faults';
+import { afterCheck } from '@trestle/chassis/stores/after-check';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import { rejectFaults } from '@trestle/schema/errors';
 import { type UsersContext, writeWithSecret } from '../context.ts';
@@ -16,6 +17,7 @@ import type {
   MutationUpdateWebhookArgs,
 } from '../generated/resolvers.ts';
 import { checkTypes } from '../journal/rules.ts';
+import type { UsersStores } from '../stores.ts';
 import {
   type CreatedWebhook,
   type Webhook,
@@ -73,33 +75,50 @@ export async function rotateWebhookSecret(
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE or BUSINESS_RULE_VIOLATION. */
-export async function pingWebhook({ id }: MutationPingWebhookArgs, context: UsersContext): Promise<Delivery> {
-  requireEnabled(await need(id, context));
-  const delivery = await context.stores.deliveries.ping(id);
-  context.webhooks.wake();
-  return delivery;
+export function pingWebhook(args: MutationPingWebhookArgs, context: UsersContext, info: MutationCall['info']): Promise<Delivery> {
+  return deliver({ args, info }, context, ({ deliveries }) => deliveries.ping(args.id));
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE or BUSINESS_RULE_VIOLATION. */
-export async function replayWebhookDelivery(
-  { id, deliveryId }: MutationReplayWebhookDeliveryArgs,
+export function replayWebhookDelivery(
+  args: MutationReplayWebhookDeliveryArgs,
   context: UsersContext,
+  info: MutationCall['info'],
 ): Promise<Delivery> {
-  requireEnabled(await need(id, context));
-  const delivery = await context.stores.deliveries.replay(id, deliveryId);
-  if (!delivery) throw notFound('delivery', deliveryId);
-  context.webhooks.wake();
-  return delivery;
+  const { id, deliveryId } = args;
+  return deliver({ args, info }, context, async ({ deliveries }) => {
+    const delivery = await deliveries.replay(id, deliveryId);
+    if (!delivery) throw notFound('delivery', deliveryId);
+    return delivery;
+  });
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
-export async function replayWebhook({ id, input }: MutationReplayWebhookArgs, context: UsersContext): Promise<ReplayResult> {
-  const { since, types = null } = input;
+export async function replayWebhook(
+  args: MutationReplayWebhookArgs,
+  context: UsersContext,
+  info: MutationCall['info'],
+): Promise<ReplayResult> {
+  const { since, types = null } = args.input;
   if (types) rejectFaults(checkTypes(types, 'types'));
-  requireEnabled(await need(id, context));
-  const replayed = await context.stores.deliveries.replaySince({ webhookId: id, since, types, limit: MAX_REPLAYED });
+  const replay = { webhookId: args.id, since, types, limit: MAX_REPLAYED };
+  return deliver({ args, info }, context, ({ deliveries }) => deliveries.replaySince(replay));
+}
+
+interface WebhookCall extends MutationCall {
+  readonly args: { readonly id: string };
+}
+
+/** Inserts deliveries of an enabled webhook, and has them sent now. A repetition gets the stored result, also when the webhook is disabled by now. */
+async function deliver<Row>(call: WebhookCall, context: UsersContext, work: (stores: UsersStores) => Promise<Row>): Promise<Row> {
+  allowManaging(requireCaller(context));
+  const row = await context.write(call, await afterCheck(needEnabled(call.args.id, context), work));
   context.webhooks.wake();
-  return replayed;
+  return row;
+}
+
+async function needEnabled(id: string, context: UsersContext): Promise<void> {
+  requireEnabled(await context.loaders.webhook.need(id));
 }
 
 function need(id: string, context: UsersContext): Promise<Webhook> {

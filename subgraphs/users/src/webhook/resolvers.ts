@@ -30,9 +30,9 @@ export const webhookResolvers: Resolvers = {
     updateWebhook: (_, args, context) => updateWebhook(args, context),
     deleteWebhook: (_, args, context) => deleteWebhook(args, context),
     rotateWebhookSecret: (_, args, context, info) => rotateWebhookSecret(args, context, info),
-    pingWebhook: (_, args, context) => pingWebhook(args, context),
-    replayWebhookDelivery: (_, args, context) => replayWebhookDelivery(args, context),
-    replayWebhook: (_, args, context) => replayWebhook(args, context),
+    pingWebhook: (_, args, context, info) => pingWebhook(args, context, info),
+    replayWebhookDelivery: (_, args, context, info) => replayWebhookDelivery(args, context, info),
+    replayWebhook: (_, args, context, info) => replayWebhook(args, context, info),
   },
   Webhook: {
     user: ({ userId }, _, { loaders }) => loaders.user.need(userId),
