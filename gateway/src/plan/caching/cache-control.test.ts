@@ -131,7 +131,10 @@ describe('@cacheControl', () => {
 
   it('does not cache an operation with rules of access', () => {
     const found = read({ query: '{ cachedCount }', operationName: undefined }, Infinity);
-    expect(toPlannedPolicy(findRule({ ...found, rules: [{ kind: 'authenticated' }] }), {})).toEqual(NO_STORE);
+    const plain = buildSchema('type Query { cachedCount: Int }');
+    for (const find of [findRule, createFindCacheRule(plain, plain)])
+      expect(toPlannedPolicy(find({ ...found, rules: [{ kind: 'authenticated' }] }), {})).toEqual(NO_STORE);
+    expect(createFindCacheRule(plain, plain)(found)).toBeUndefined();
   });
 
   it('reads the directive under the namespace of its link, and takes an unknown scope for private', () => {

@@ -39,22 +39,24 @@ const NEVER: CacheRule = { maxAge: 0, isPrivate: false, branches: [] };
 
 export type CacheableOperation = Pick<ReadOperation, 'operation' | 'root' | 'sets' | 'selections' | 'introspection' | 'rules'>;
 
-/** Returns the rule of an operation; undefined where the supergraph has no hints. */
+/** Returns the rule of an operation; undefined where the supergraph has no hints, and nothing forbids to cache the result. */
 export type FindCacheRule = (operation: CacheableOperation) => CacheRule | undefined;
 
 /** Creates the function for a schema of clients and its supergraph, which has the directives. It costs nothing when the supergraph has none. */
 export function createFindCacheRule(schema: GraphQLSchema, supergraph: GraphQLSchema): FindCacheRule {
   const hintOf = createHints(schema, supergraph);
-  if (!hintOf) return () => undefined;
-  return ({ operation, root, sets, selections, introspection, rules }) => {
-    // The result of an operation with rules of access depends on the caller; introspection has no hints.
-    if (operation.operation !== OperationTypeNode.QUERY || rules.length > 0 || introspection) return NEVER;
+  // The result of an operation with rules of access depends on the caller; introspection has no hints.
+  const isForbidden = ({ introspection, rules }: CacheableOperation) => rules.length > 0 || introspection !== undefined;
+  if (!hintOf) return (found) => (isForbidden(found) ? NEVER : undefined);
+  return (found) => {
+    const { operation, root, sets, selections } = found;
+    if (operation.operation !== OperationTypeNode.QUERY || isForbidden(found)) return NEVER;
     const known = new Map<string, CacheRule>();
     const keyOf = createKeys();
     const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[]): CacheRule => {
       const key = `${type.name}|${keyOf(guarded)}`;
-      const found = known.get(key);
-      if (found) return found;
+      const computed = known.get(key);
+      if (computed) return computed;
       const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
       const rule = types.flatMap((each) => selections.collect(each, guarded).map((field) => ofField(each, field))).reduce(merge, NOTHING);
       known.set(key, rule);
