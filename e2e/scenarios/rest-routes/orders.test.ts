@@ -27,6 +27,20 @@ describe('POST /orders', () => {
     const items = await call('GET', path, { token: ada.token });
     const pages = { v1: { page: 1, total: 2, totalPages: 1, nextCursor: null }, v2: { nextCursor: null, prevCursor: null } };
     expect(items.body).toMatchObject({ data: [{ qty: 2 }, { qty: 3 }], pagination: { ...pages[version], limit: 100, hasNextPage: false } });
+    const { createdAt } = placed.body;
+    expect(items.body).toMatchObject({
+      data: [
+        { createdAt, updatedAt: createdAt },
+        { createdAt, updatedAt: createdAt },
+      ],
+    });
+    const versions = await call('GET', `${path}?fields=version,updatedAt`, { token: ada.token });
+    expect(versions.body).toMatchObject({
+      data: [
+        { version: 1, updatedAt: createdAt },
+        { version: 1, updatedAt: createdAt },
+      ],
+    });
     expect(items.headers.get('link')).toBe(`<${path}>; rel="first", <${path}>; rel="last"`);
     const wrong = await call('POST', `/${version}/orders`, { token: ada.token, body: { items: [{ productId: first }] } });
     expect([wrong.status, wrong.body]).toMatchObject([400, { error: { details: [{ field: 'items' }] } }]);

@@ -71,9 +71,9 @@ export const ORDER_ITEM: Resource = {
       toValue: (product) => ({ ...(product as { id: string; name: string }), id: Number((product as { id: string }).id) }),
       schema: { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } }, required: ['id', 'name'] },
     },
-    ...plain('qty', 'unitPrice', 'total'),
+    ...plain('qty', 'unitPrice', 'total', 'createdAt', 'updatedAt', 'version'),
   },
-  defaultFields: ['id', 'product', 'qty', 'unitPrice', 'total'],
+  defaultFields: ['id', 'product', 'qty', 'unitPrice', 'total', 'createdAt', 'updatedAt'],
   include: {},
   isVersioned: false,
 };

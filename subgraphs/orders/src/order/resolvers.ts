@@ -6,6 +6,9 @@ import { advanceOrder, cancelOrder, createOrder } from './mutations.ts';
 import { isPaid } from './rules.ts';
 import { subscribeToStatusChanges } from './subscriptions.ts';
 
+/** Items never change, so that neither their times nor their versions are stored (contract §2). */
+const ITEM_VERSION = 1;
+
 export const orderResolvers: Resolvers = {
   Query: {
     order: (_, { id }, { loaders }) => loaders.order.find(id),
@@ -31,6 +34,9 @@ export const orderResolvers: Resolvers = {
     __resolveReference: ({ id }, { loaders }) => loaders.item.find(id),
     product: ({ productId }, _, { loaders }) => loaders.product.need(String(productId)),
     currency: async ({ orderId }, _, { loaders }) => (await loaders.order.need(orderId)).currency,
+    createdAt: async ({ orderId }, _, { loaders }) => (await loaders.order.need(orderId)).createdAt,
+    updatedAt: async ({ orderId }, _, { loaders }) => (await loaders.order.need(orderId)).createdAt,
+    version: () => ITEM_VERSION,
   },
   Invoice: {
     __resolveReference: ({ id }, { loaders }) => loaders.invoice.find(id),

@@ -55,7 +55,7 @@ describe('a product', () => {
     expect(bought).toEqual({ data: { createOrder: { total: 10, items: [{ currency: 'EUR' }] } }, codes: {} });
   });
 
-  it.each(['Ärches', 'İ'])('is found by the category %s as it was sent', async (category) => {
+  it.each(['É', 'İ'])('is found by the category %s as it was sent', async (category) => {
     const { data } = await create({ ...WRITTEN, category });
     const { data: found } = await orders.run<{ productsConnection: { edges: { node: { id: string } }[] } }>(
       'query ($category: String!) { productsConnection(filter: { category: $category }) { edges { node { id } } } }',
