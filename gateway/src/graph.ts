@@ -61,7 +61,7 @@ export async function startGraph(
   const measure: Measure = (client = '', act) => {
     shared.admission.measure(client, act);
   };
-  if (config.limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+  const switches = createSwitches(config, log);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const usage = await createUsage(config, { log, metrics });
@@ -83,10 +83,9 @@ export async function startGraph(
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
   ];
-  let { hasSubscriptions } = config.limits;
   const transports = createTransports(
     { place, config },
-    { ...shared, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log, hasSubscriptions: () => hasSubscriptions },
+    { ...shared, ...switches, endpoints, run, hooks, readTrusted: trusted.read, verifier: verification.verifier, apiKeys, metrics, log },
   );
   const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
@@ -94,12 +93,7 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply:
-      reconfigure &&
-      createApply(reconfigure, tls, ({ limits }) => {
-        ({ hasSubscriptions } = limits);
-        if (limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
-      }),
+    apply: reconfigure && createApply(reconfigure, tls, switches.set),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
@@ -116,6 +110,22 @@ export async function startGraph(
       await hooks.stop();
     },
   };
+}
+
+/** The settings that transports look at for each request, and a warning that is due whenever nothing is protected. */
+interface Switches {
+  readonly hasSubscriptions: () => boolean;
+  readonly set: (settings: Pick<RuntimeSettings, 'limits'>) => void;
+}
+
+function createSwitches(config: Config, log: Log): Switches {
+  let { hasSubscriptions } = config.limits;
+  const set: Switches['set'] = ({ limits }) => {
+    ({ hasSubscriptions } = limits);
+    if (limits.deniedFields === 'unprotected') log.warn(UNPROTECTED_WARNING);
+  };
+  set(config);
+  return { hasSubscriptions: () => hasSubscriptions, set };
 }
 
 /** Returns the function that applies a changed configuration as a whole, or rejects and changes nothing. */

@@ -13,7 +13,8 @@ const settingsOf = (folder: string) =>
     `${folder}/src/config.ts`,
     `${folder}/src/settings.ts`,
     `${folder}/src/configuration/settings/settings.ts`,
-    `${folder}/src/configuration/settings/limit-settings.ts`, `${folder}/src/configuration/settings/coprocessor-settings.ts`,
+    `${folder}/src/configuration/settings/limit-settings.ts`,
+    `${folder}/src/configuration/settings/coprocessor-settings.ts`,
   ]
     .filter((path) => existsSync(root + path))
     .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''));

@@ -108,7 +108,10 @@ describe('the start', () => {
   const COPROCESSOR = { COPROCESSOR_URL: 'http://127.0.0.1:9/', COPROCESSOR_STAGES: 'onPlan' };
 
   it.each([
-    [{ ...COPROCESSOR, COPROCESSOR_TIMEOUT_MS_ONREQUEST: '5' }, 'COPROCESSOR_STAGES: must name each stage that has settings of its own: onRequest'],
+    [
+      { ...COPROCESSOR, COPROCESSOR_TIMEOUT_MS_ONREQUEST: '5' },
+      'COPROCESSOR_STAGES: must name each stage that has settings of its own: onRequest',
+    ],
     [{ COPROCESSOR_STAGES: 'onPlan,onRequest', COPROCESSOR_URL_ONPLAN: 'http://127.0.0.1:9/' }, 'COPROCESSOR_URL: must be set'],
     [{ ...COPROCESSOR, COPROCESSOR_ON_FAILURE_ONPLAN: 'open' }, 'COPROCESSOR_ON_FAILURE_ONPLAN: must be one of refuse, pass'],
     [{ ...COPROCESSOR, COPROCESSOR_URL_ONEVENT: 'http://127.0.0.1:9/' }, 'COPROCESSOR_URL_ONEVENT: the name of the stage must be one of'],

@@ -105,7 +105,13 @@ interface Stages {
 /** Checks operations, counts their cost, and executes them. */
 function createExecute(
   server: ApolloServer<RequestContext>,
-  { stages, log, limits, metrics, accessOf }: Pick<ApolloEngineOptions, 'log' | 'limits' | 'metrics' | 'accessOf'> & { readonly stages: () => Stages },
+  {
+    stages,
+    log,
+    limits,
+    metrics,
+    accessOf,
+  }: Pick<ApolloEngineOptions, 'log' | 'limits' | 'metrics' | 'accessOf'> & { readonly stages: () => Stages },
 ): Engine['execute'] {
   const reportUnprotected = createUnprotectedReport(metrics, log);
   const refuse = (error: unknown, { requestId, done, outcome = 'refused' }: Ended) => {

@@ -36,8 +36,7 @@ export function checkPlanned(operation: Operation, request: OperationRequest, pa
   const { kind, name, location, sliced, exceeded, variables: declared } = program;
   const checkable = { kind, name, location, sliced, exceeded, variables: declared, cost: compiled.cost };
   const { conditions, cost } = checkOperation(checkable, request, parts);
-  if (program.unprotected)
-    parts.reportUnprotected(toDenialErrors(program.unprotected, conditions, caller), { name, requestId });
+  if (program.unprotected) parts.reportUnprotected(toDenialErrors(program.unprotected, conditions, caller), { name, requestId });
   if (parts.limits.deniedFields === 'refuse') refuseDenied(program.denials, conditions, caller);
   const variables = addAliases(declared, request.variables);
   if (request.context.upload) checkFiles(program, variables);

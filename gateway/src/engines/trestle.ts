@@ -90,14 +90,14 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       log,
     },
   );
-  const parts = { costs: createCostMetrics(metrics), reportExcess: createExcessReport(metrics, log), reportUnprotected: createUnprotectedReport(metrics, log), registry, executor, writing, measure };
+  const parts = { ...createReports(metrics, log), registry, executor, writing, measure, hooks, cache, shared };
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
   return {
     execute(request, done) {
       snapshots.run(request, done, (snapshot, end) => {
         const { limits } = snapshots.settings;
-        new OperationRun({ request, snapshot, limits, ...parts, hooks, cache, shared }, end).start();
+        new OperationRun({ request, snapshot, limits, ...parts }, end).start();
       });
     },
     swap: (text) => snapshots.swap(text),
@@ -117,5 +117,14 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       await snapshots.stop();
       await upstreams.close();
     },
+  };
+}
+
+/** Creates what reports operations in metrics and in the log. */
+function createReports(metrics: Registry, log: Log) {
+  return {
+    costs: createCostMetrics(metrics),
+    reportExcess: createExcessReport(metrics, log),
+    reportUnprotected: createUnprotectedReport(metrics, log),
   };
 }

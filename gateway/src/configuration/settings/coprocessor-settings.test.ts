@@ -10,7 +10,11 @@ const VALUES = {
 
 describe('readStages', () => {
   it('returns what is set for each stage, whatever the case of its name', () => {
-    const env = { COPROCESSOR_URL_ONPLAN: 'http://127.0.0.1:2/', COPROCESSOR_TIMEOUT_MS_ONPLAN: '50', COPROCESSOR_ON_FAILURE_OnResponse: 'pass' };
+    const env = {
+      COPROCESSOR_URL_ONPLAN: 'http://127.0.0.1:2/',
+      COPROCESSOR_TIMEOUT_MS_ONPLAN: '50',
+      COPROCESSOR_ON_FAILURE_OnResponse: 'pass',
+    };
     expect([...readStages(env)]).toEqual([
       ['onPlan', { url: 'http://127.0.0.1:2/', timeoutMs: 50 }],
       ['onResponse', { onFailure: 'pass' }],
