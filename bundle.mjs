@@ -32,9 +32,10 @@ const EXTERNAL = [
  * Where packages keep their ES modules, which their `main` does not name. A CommonJS module is bundled whole, and each module that imports it copies
  * its exports: 300 of graphql.
  */
+const toEsm = (path) => path.replace('/build/src/', '/build/esm/');
 const ES_MODULES = {
   graphql: (path) => path.replace(/\.js$/, '.mjs'),
-  '@opentelemetry/core': (path) => path.replace('/build/src/', '/build/esm/'),
+  ...Object.fromEntries(['core', 'propagator-b3', 'propagator-jaeger'].map((name) => [`@opentelemetry/${name}`, toEsm])),
 };
 
 await Promise.all(Object.entries(PROCESSES).map(bundle));

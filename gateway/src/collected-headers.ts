@@ -1,4 +1,5 @@
 /** The headers of requests and responses that the settings of a graph name. No I/O. */
+import { listTraceHeaders } from '@trestle/telemetry/propagator-names';
 import type { Config } from './config.ts';
 import { findPropagated, findReturned } from './headers/header-rules.ts';
 import { findSourceHeaders } from './request/token-sources.ts';
@@ -18,6 +19,7 @@ export function findCorsHeaders(configs: readonly Config[]): { readonly requestH
     ...findSourceHeaders(config.TOKEN_SOURCES).filter((name) => name !== 'cookie'),
     ...(config.MCP ? MCP_HEADERS : []),
     ...(config.extensions.coprocessor?.headers ?? []),
+    ...listTraceHeaders(config.OTEL_PROPAGATORS.filter((name) => name !== 'tracecontext')),
     ...config.CORS_REQUEST_HEADERS,
   ]);
   const read = configs.flatMap((config) => [...findReturned(config.headerRules), ...config.CORS_RESPONSE_HEADERS]);

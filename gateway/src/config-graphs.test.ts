@@ -62,6 +62,19 @@ graphs:
     expect(graphs.map(({ place }) => place)).toEqual([{ name: 'shop', path: '/shop', hosts: [] }]);
   });
 
+  it('gives each graph the settings of single stages of the coprocessor, and lets it name other stages', async () => {
+    const coprocessor = '{ url: "http://c/", stages: [onPlan], perStage: { onPlan: { timeoutMs: 5, onFailure: pass } } }';
+    const { graphs } = await read({
+      'trestle.yaml': `${PROCESS}extensions: { coprocessor: ${coprocessor} }`,
+      'shop.yaml': `${SHOP}\nextensions: { coprocessor: { stages: [onContext] } }`,
+      'admin.yaml': ADMIN,
+    });
+    expect(graphs.map(({ config }) => config.extensions.coprocessor?.stages)).toEqual([
+      [{ stage: 'onContext', url: 'http://c/', timeoutMs: 1000, onFailure: 'refuse' }],
+      [{ stage: 'onPlan', url: 'http://c/', timeoutMs: 5, onFailure: 'pass' }],
+    ]);
+  });
+
   it('names every fault of all files at once', async () => {
     const shop = 'supergraph: { file: shop.graphql }\nserver: { port: 1 }\nlimits: { maxDepth: 0 }\ngraphs: { x: { config: y.yaml } }';
     expect(await faultsOf({ 'trestle.yaml': PROCESS, 'shop.yaml': shop })).toEqual([

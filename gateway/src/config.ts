@@ -136,11 +136,13 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const traffic = faults.attempt(() => readTraffic(values, env));
   const caching = faults.attempt(() => readCaching(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
+  // A graph that names other stages than the process may inherit settings of stages that it does not call.
+  const isCalled = ([stage]: readonly [string, unknown]) => values.COPROCESSOR_STAGES.includes(stage);
   findCombinationFaults(values, {
     isProcess: role === 'process',
     hasClaimRules: hasClaims(configuration.headerRules),
     hasCallbacks: [...subscriptionProtocols.values()].includes('callback'),
-    stages,
+    stages: role === 'graph' ? new Map([...stages].filter(isCalled)) : stages,
     addFault,
   });
   if (role === 'process') refuseGraphSettings(env, addFault);

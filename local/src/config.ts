@@ -54,7 +54,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 
 /** Settings that `npm start` passes on from its environment to every process. Processes inherit no other variables; `passed-settings.test.ts` compares. */
 const SERVICE_SETTINGS = [
-  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_METRICS_EXPORTER'] as const),
+  ...([
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_PROPAGATORS',
+    'OTEL_TRACES_SAMPLER',
+    'OTEL_TRACES_SAMPLER_ARG',
+    'OTEL_METRICS_EXPORTER',
+  ] as const),
   ...([
     'OTEL_METRIC_EXPORT_INTERVAL',
     'OTEL_LOGS_EXPORTER',

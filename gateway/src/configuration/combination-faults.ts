@@ -1,5 +1,6 @@
 /** Settings that are valid each by itself, and not together. */
 import type { readSettings } from '@trestle/env';
+import { listTraceHeaders } from '@trestle/telemetry/propagator-names';
 import { findSourceHeaders } from '../request/token-sources.ts';
 import type { AddFault } from './entries/entry.ts';
 import type { CoprocessorStage } from '../extensions/coprocessor-settings.ts';
@@ -55,6 +56,7 @@ export function findCombinationFaults(values: SettingValues, surroundings: Surro
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, { stages, addFault });
+  findPropagationFaults(values, addFault);
   if (!values.SUBSCRIPTIONS && values.RESPONSE_CACHE_SUBSCRIPTIONS_FILE)
     addFault('SUBSCRIPTIONS', 'must be on for responseCache.subscriptions.file, whose subscriptions the gateway executes itself');
   findUsageFaults(values, addFault);
@@ -63,6 +65,15 @@ export function findCombinationFaults(values: SettingValues, surroundings: Surro
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS, 'REDIS_URL');
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', NEEDS_TRESTLE);
   if (values.RESPONSE_CACHE === 'memory' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
+}
+
+/** Subgraphs would get these headers twice. Those of the default may be forwarded, as they always could. */
+function findPropagationFaults(values: SettingValues, addFault: AddFault): void {
+  const written = listTraceHeaders(values.OTEL_PROPAGATORS.filter((name) => name !== 'tracecontext'));
+  for (const name of ['FORWARD_HEADERS', 'FORWARD_MUTATION_HEADERS'] as const) {
+    const twice = values[name].filter((header) => written.includes(header.toLowerCase()));
+    if (twice.length > 0) addFault(name, `must not name headers that telemetry.propagators sends: ${twice.join(', ')}`);
+  }
 }
 
 function findDocumentFaults(values: SettingValues, { isProcess, addFault }: Pick<Surroundings, 'isProcess' | 'addFault'>): void {

@@ -3,6 +3,7 @@
  * caller's credential among them, but for those that name the single request.
  */
 import type { Abortable } from '@trestle/service/process/cancellation';
+import { listTraceHeaders } from '@trestle/telemetry/propagator-names';
 import {
   ClientError,
   type ClientRequest,
@@ -12,7 +13,11 @@ import {
 } from '@trestle/http-client/upstream-client';
 
 /** Headers that do not change a result. */
-const OF_ONE_REQUEST: ReadonlySet<string> = new Set(['x-request-id', 'traceparent', 'tracestate']);
+const OF_ONE_REQUEST: ReadonlySet<string> = new Set([
+  'x-request-id',
+  // Not `baggage`, which a subgraph may read.
+  ...listTraceHeaders(['tracecontext', 'b3', 'jaeger']),
+]);
 /** In UTF-16 code units. To compare a larger body costs more than it can save. */
 const MAX_BODY_LENGTH = 64 * 1024;
 

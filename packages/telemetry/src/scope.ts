@@ -14,7 +14,7 @@ import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
 /** Creates spans, and writes their context into headers. */
 export interface SpanSource {
   readonly tracer: Tracer;
-  readonly propagator: TextMapPropagator<unknown>;
+  readonly propagator: Pick<TextMapPropagator<unknown>, 'inject'>;
 }
 
 /** Configures a span. */
@@ -65,7 +65,7 @@ export class Scope {
     return new Scope(this.#source, { name, kind: SpanKind.CLIENT, parent: this.#context, attributes });
   }
 
-  /** Returns the headers with which another process continues the trace: `traceparent`, and `tracestate` when the trace has one. */
+  /** Returns the headers with which another process continues the trace: by default `traceparent`, and `tracestate` when the trace has one. */
   toHeaders(): Record<string, string> {
     const headers: Record<string, string> = {};
     this.#source.propagator.inject(this.#context, headers, {

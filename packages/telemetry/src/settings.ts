@@ -1,5 +1,6 @@
 /** The settings of telemetry. Names and values are those of OpenTelemetry ("Environment Variable Specification"). */
 import { setting } from '@trestle/env';
+import { DEFAULT_PROPAGATORS, PROPAGATORS, type PropagatorName } from './propagator-names.ts';
 import { ATTRIBUTES, HEADERS, findLimit, readPairs } from './pairs.ts';
 
 /** How it is decided which traces are exported. Those with `parentbased_` follow the decision of the process before, which `traceparent` has. */
@@ -16,6 +17,9 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 const EXPORTERS = ['none', 'otlp'] as const;
+/** Reads the name of a format. */
+const isPropagator = (name: string): name is PropagatorName => (PROPAGATORS as readonly string[]).includes(name);
+
 const PROTOCOLS = ['http/json', 'http/protobuf', 'grpc'] as const;
 
 type Pairs = ReadonlyMap<string, string>;
@@ -43,6 +47,7 @@ export const telemetrySettings = {
   OTEL_EXPORTER_OTLP_PROTOCOL: setting.choice(...PROTOCOLS).default('http/json'),
   OTEL_EXPORTER_OTLP_HEADERS: setting.parsed(readHeaders, 'map').default(NO_PAIRS),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address(),
+  OTEL_PROPAGATORS: setting.list(isPropagator, `must be among ${PROPAGATORS.join(', ')}`).default([...DEFAULT_PROPAGATORS]),
   OTEL_TRACES_SAMPLER: setting.choice(...SAMPLERS).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: setting.number(0, 1).default(1),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: address(),
@@ -63,6 +68,8 @@ export interface TelemetrySettings {
   readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
   readonly OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string | undefined;
   readonly OTEL_EXPORTER_OTLP_LOGS_ENDPOINT?: string | undefined;
+  /** Among {@link PROPAGATORS}. */
+  readonly OTEL_PROPAGATORS: readonly string[];
   readonly OTEL_TRACES_SAMPLER: SamplerName;
   /** The share of traces that the samplers with `traceidratio` export, 0 to 1. */
   readonly OTEL_TRACES_SAMPLER_ARG: number;

@@ -1,9 +1,9 @@
 /** OpenTelemetry tracing of one process: starts spans, and exports them with OTLP over HTTP when an endpoint is configured. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { SpanKind, trace } from '@opentelemetry/api';
 import { createResource } from './resource.ts';
+import { createPropagation } from './propagation.ts';
 import { loadExporters } from './exporters.ts';
 import { Scope } from './scope.ts';
 import { type Target, findTarget } from './target.ts';
@@ -14,9 +14,9 @@ export { Scope, type SpanIds } from './scope.ts';
 /** Traces the requests of a process. */
 export interface Tracing {
   /**
-   * Starts the SERVER span of a request. It continues the trace of a valid `traceparent` header (W3C Trace Context), and starts a new
-   * trace otherwise. Returns undefined when spans are not exported and the request has no trace to propagate. `baggage` is ignored,
-   * because clients send it and it would be forwarded to every subgraph.
+   * Starts the SERVER span of a request. It continues the trace of valid headers in the formats of OTEL_PROPAGATORS, by default `traceparent` (W3C
+   * Trace Context), and starts a new trace otherwise. Returns undefined when spans are not exported and the request has no trace to propagate.
+   * `baggage` is ignored unless it is among the formats, because clients send it and it would be forwarded to every subgraph.
    */
   begin(headers: IncomingHttpHeaders): Scope | undefined;
   /** Exports the spans that have ended, for at most one second, and resolves. Later spans are not exported. */
@@ -42,16 +42,16 @@ export async function createTracing({
   readonly service: string;
   readonly settings: TelemetrySettings;
 }): Promise<Tracing> {
-  const propagator = new W3CTraceContextPropagator();
+  const propagation = await createPropagation(settings.OTEL_PROPAGATORS);
   const target = findTarget('traces', settings);
   const provider = target && (await createProvider(service, { target, settings }));
   // Without a provider, spans of the API package are not recorded and carry the context of their parent.
   const tracer = provider?.getTracer(`trestle-${service}`) ?? trace.getTracer('trestle');
   return {
     begin(headers) {
-      if (!provider && headers['traceparent'] === undefined) return undefined;
-      const parent = propagator.extract(ROOT_CONTEXT, headers, HEADERS);
-      return new Scope({ tracer, propagator }, { name: 'request', kind: SpanKind.SERVER, parent });
+      if (!provider && !propagation.has(headers)) return undefined;
+      const parent = propagation.extract(headers);
+      return new Scope({ tracer, propagator: propagation }, { name: 'request', kind: SpanKind.SERVER, parent });
     },
     stop: async () => {
       if (provider) await Promise.race([provider.shutdown(), setTimeout(STOP_MS, undefined, { ref: false })]);
@@ -72,8 +72,3 @@ async function createProvider(service: string, { target, settings }: { readonly 
     spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_QUEUED_SPANS })],
   });
 }
-
-const HEADERS = {
-  get: (headers: unknown, name: string) => (headers as IncomingHttpHeaders)[name],
-  keys: (headers: unknown) => Object.keys(headers as IncomingHttpHeaders),
-};

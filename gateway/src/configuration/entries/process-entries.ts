@@ -118,6 +118,10 @@ export const PROCESS_ENTRIES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: atStart('telemetry.traces.endpoint', 'Where traces go, with the path.', {
     otherwise: 'otlpEndpoint with /v1/traces',
   }),
+  OTEL_PROPAGATORS: atStart(
+    'telemetry.propagators',
+    'The formats of trace contexts that are read from requests and sent to subgraphs: tracecontext (traceparent), b3 (one header), b3multi, jaeger, baggage, none.',
+  ),
   OTEL_TRACES_SAMPLER: atStart('telemetry.traces.sampler', 'Which traces are exported; parentbased_: as the process before has decided.'),
   OTEL_TRACES_SAMPLER_ARG: atStart('telemetry.traces.ratio', 'The share of traces that traceidratio exports, 0 to 1.'),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: atStart('telemetry.metrics.endpoint', 'Where metrics go, with the path.', {

@@ -46,8 +46,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
   const [owners, isPublic] = [findOwners(wholeSchema), createPublicTest(supergraph.schema, schema)];
   const findFetchCaching = options.keepsFetches ? createFindFetchCaching(wholeSchema) : undefined;
   const [findCacheRule, findSliced] = [createFindCacheRule(schema, wholeSchema), createFindSliced(schema, wholeSchema)];
-  const assumedSizeOf = createAssumedSizes(wholeSchema, options.limits.assumedListSizes);
-  const plan = createPlan(loaded);
+  const [assumedSizeOf, plan] = [createAssumedSizes(wholeSchema, options.limits.assumedListSizes), createPlan(loaded)];
 
   return (read, labels) => {
     const { document, hasRenamedAliases, operation, fragments, expanded, root, selections, sets, introspection, denied } = read;
@@ -61,7 +60,6 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
         (patched) => splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
       );
     const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
-    const isSubscription = node?.kind === 'Subscription';
     // Without denied fields, introspection, and variables and aliases that fetches know by another name.
     const isPlain = denied.size === 0 && renamed.aliases.size === 0 && !hasRenamedAliases && !introspection && !isWhole;
     const { compiler, source, steps, bytes } = compilePlan({
@@ -95,17 +93,21 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       },
       shape: describeShape(expanded.selectionSet),
       // The result of an operation with rules depends on the caller.
-      isPublic: isSubscription && read.rules.length === 0 && isPublic(document),
+      isPublic: node?.kind === 'Subscription' && read.rules.length === 0 && isPublic(document),
       sliced: findSliced(expanded),
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials: read.denials,
-      ...(read.unprotected.length > 0 && { unprotected: read.unprotected }),
-      ...(read.exceeded && { exceeded: read.exceeded }),
+      ...toReported(read),
       usage: options.describeUsage?.(schema, read),
       ...(deferred && { deferred }),
     };
   };
+}
+
+/** Returns what is reported of an operation when it is executed; nothing of nearly all. */
+function toReported({ unprotected, exceeded }: ReadOperation): Pick<DeferrableProgram, 'unprotected' | 'exceeded'> {
+  return { ...(unprotected.length > 0 && { unprotected }), ...(exceeded && { exceeded }) };
 }
 
 /** Returns a function that plans an operation. It throws Uncovered. */

@@ -105,7 +105,7 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
   const introspectionLimits = toIntrospectionLimits(limits);
-  const { maxSelections, maxDeferred } = toRefusingLimits(limits);
+  const { maxSelections } = toRefusingLimits(limits);
   const expandDeferred = (document: DocumentNode, operationName: string | undefined) => {
     const kept = withoutIncremental(document, { keepsDefer: true });
     const operation = selectOperation(kept, operationName);
@@ -125,12 +125,7 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const sent = parseDocument(query, limits);
     weigh(weightOf(sent));
     const measured = new LimitMeter(limits);
-    const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS, measured });
-    if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
-    const hasDirectives = limits.maxDeferred > 0 && hasIncremental(sent);
-    const faults = hasDirectives ? checkIncremental(sent, { schema, maxDeferred }) : [];
-    if (hasDirectives) measured.note('maxDeferred', countIncremental(sent));
-    if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
+    const hasDirectives = checkDocument(sent, { schema, limits, measured });
     const renamed = renameAliases(sent);
     const document = hasDirectives ? withoutIncremental(renamed) : renamed;
     const operation = selectOperation(document, operationName);
@@ -163,6 +158,20 @@ export function createOperationReader({ schema, limits, findProtection, renameAl
     const parts = { document, hasRenamedAliases, operation, fragments, expanded: expanded.operation, incremental: incremental?.operation };
     return { ...parts, root, selections, sets, introspection, ...access, exceeded: measured.exceeded };
   };
+}
+
+/** Returns whether the document has `@defer` or `@stream`. Throws InvalidDocument. */
+function checkDocument(
+  sent: DocumentNode,
+  { schema, limits, measured }: Pick<ReaderOptions, 'schema' | 'limits'> & { readonly measured: LimitMeter },
+): boolean {
+  const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS, measured });
+  if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
+  if (limits.maxDeferred === 0 || !hasIncremental(sent)) return false;
+  const faults = checkIncremental(sent, { schema, maxDeferred: toRefusingLimits(limits).maxDeferred });
+  if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
+  measured.note('maxDeferred', countIncremental(sent));
+  return true;
 }
 
 /** Throws GraphQLError without the values of the document. */
