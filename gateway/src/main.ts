@@ -89,6 +89,8 @@ async function start() {
   const edge = toEdge(config, {
     publicUrls: [config.PUBLIC_URL],
     methods: METHODS,
+    allowsCredentials: config.CORS_CREDENTIALS,
+    maxAgeSeconds: config.CORS_MAX_AGE_SECONDS,
     ...findCorsHeaders(config.graphs.map((each) => each.config)),
   });
   const buffers = new SendBuffers(config.sendBuffers);

@@ -27,8 +27,8 @@ export interface PoolOptions {
   readonly maxWaiting?: number;
   /** The most bytes of the requests that wait. Default 32 MB. */
   readonly maxWaitingBytes?: number;
-  /** How long an idle connection is kept when the server sends no `Keep-Alive`. Default 4 s. */
-  readonly idleMs?: number;
+  /** How long an idle connection is kept, unless the server's `Keep-Alive` is shorter. Default: as long as that says, up to 60 s; without it 4 s. */
+  readonly idleMs?: number | undefined;
   /** The file of a Unix domain socket, to which connections are opened in place of the origin. */
   readonly socketPath?: string | undefined;
   /** Called for each connection that is opened by TLS. Default: none of its own. */
@@ -39,6 +39,7 @@ export interface PoolOptions {
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 4000;
+const MAX_IDLE_MS = 60_000;
 /** All limits of time are checked by one timer: a timer for each request would cost more than the request's bytes. */
 const CHECKS_PER_TIMEOUT = 20;
 const MAX_CHECK_MS = 250;
@@ -80,6 +81,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       tls: isTls ? toTlsTarget(options) : undefined,
       maxResponseBytes: options.maxResponseBytes,
       idleMs: options.idleMs ?? IDLE_MS,
+      maxIdleMs: options.idleMs ?? MAX_IDLE_MS,
     };
     const { maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES } = options;
     this.#waiting = new WaitingRequests({ maxRequests: maxWaiting, maxBytes: maxWaitingBytes });

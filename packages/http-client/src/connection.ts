@@ -17,6 +17,8 @@ export interface ConnectionTarget {
   readonly maxResponseBytes: number;
   /** How long a connection without a hint of the server is kept when it is idle. */
   readonly idleMs: number;
+  /** The same for one with a hint of the server that is longer. */
+  readonly maxIdleMs: number;
 }
 
 /** How a connection by TLS is made. */
@@ -39,7 +41,6 @@ export interface ConnectionOwner {
 
 /** The connection is closed before the server closes it: a request that crosses the end of the connection fails. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
-const MAX_IDLE_MS = 60_000;
 
 /** One connection, from its opening to its end. */
 export class Connection {
@@ -197,7 +198,8 @@ export class Connection {
 
   #free(reader: ResponseReader): void {
     const hint = reader.readKeepAlive('timeout');
-    const idleMs = hint === undefined ? this.#target.idleMs : Math.min(hint * 1000 - KEEP_ALIVE_MARGIN_MS, MAX_IDLE_MS);
+    const { idleMs: ownMs, maxIdleMs } = this.#target;
+    const idleMs = hint === undefined ? ownMs : Math.min(hint * 1000 - KEEP_ALIVE_MARGIN_MS, maxIdleMs);
     this.#idleUntil = performance.now() + idleMs;
     this.#owner.onFree(this);
   }

@@ -19,6 +19,8 @@ export interface UndiciOptions extends ConnectorOptions {
   /** For a whole request; for one whose body is streamed, until the head of the response, and between two parts of either body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
+  /** How long an idle connection of HTTP/1.1 is kept, unless the server's `Keep-Alive` is shorter. Default: as long as that says; without it 4 s. */
+  readonly idleMs?: number | undefined;
 }
 
 /** Creates the client. It opens connections when requests need them. */
@@ -29,9 +31,9 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
     const { maxConnections: connections, maxResponseBytes: maxResponseSize, allowsHttp2: allowH2 = true } = options;
     return new Pool(origin, { connections, connect, maxResponseSize, allowH2, ...own }).on('connect', () => opened++);
   };
-  const { timeoutMs } = options;
+  const { timeoutMs, idleMs } = options;
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  const pools = [open(limits)];
+  const pools = [open({ ...limits, ...(idleMs !== undefined && { keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs }) })];
   const sumOf = (name: 'connected' | 'queued') => pools.reduce((sum, { stats }) => sum + stats[name], 0);
   return {
     readCounts: () => ({ open: sumOf('connected'), waiting: sumOf('queued'), opened }),

@@ -33,6 +33,11 @@ export const PROCESS_ENTRIES = {
     'server.corsResponseHeaders',
     'Response headers that scripts of these pages may read, besides common ones and those of headers.response.',
   ),
+  CORS_CREDENTIALS: atStart(
+    'server.corsCredentials',
+    'Whether requests of these pages may have cookies and client certificates of the browser.',
+  ),
+  CORS_MAX_AGE_SECONDS: atStart('server.corsMaxAgeSeconds', 'How long browsers may keep the answer to a preflight request.'),
   TRUSTED_PROXIES: atStart(
     'server.trustedProxies',
     'Addresses and CIDR ranges of the proxies in front, whose X-Forwarded-For and Forwarded are trusted.',

@@ -37,6 +37,7 @@ export const SUBGRAPH_ENTRIES = {
   'tls.keyFile': 'The private key of that certificate (PEM). The file is watched.',
   'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
   'traffic.maxConnections': 'The most connections to each of its addresses, in place of traffic.maxConnections.',
+  'traffic.idleTimeoutMs': 'How long an idle connection to it is kept, in place of traffic.idleTimeoutMs.',
   'traffic.retryPercent': 'How many of 100 requests to it may be sent again, in place of traffic.retryPercent.',
   'traffic.retryStatuses': 'The statuses after which a query is sent to it again, in place of traffic.retryStatuses.',
   'traffic.breakerFailures': 'How many failures open its circuit, in place of traffic.breakerFailures.',

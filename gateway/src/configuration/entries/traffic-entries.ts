@@ -14,6 +14,13 @@ export const TRAFFIC_ENTRIES = {
     'The time limit of the execution of a query or a mutation: fields that are missing then are null, with an error. 0 for none.',
   ),
   SUBGRAPH_MAX_CONNECTIONS: atOnce('traffic.maxConnections', 'The most connections to each address of a subgraph.'),
+  SUBGRAPH_IDLE_TIMEOUT_MS: atOnce(
+    'traffic.idleTimeoutMs',
+    'How long an idle connection to a subgraph is kept, unless its Keep-Alive is shorter.',
+    {
+      otherwise: 'as long as Keep-Alive says, else 4 s',
+    },
+  ),
   SUBGRAPH_RETRY_PERCENT: atOnce('traffic.retryPercent', 'How many of 100 requests to a subgraph may be sent again; 0 for none.'),
   SUBGRAPH_RETRY_STATUSES: atOnce(
     'traffic.retryStatuses',

@@ -3,6 +3,7 @@ import { setting } from '@trestle/env';
 import { verificationSettings } from '@trestle/identity/settings';
 import { rateLimitSettings } from '@trestle/limits/settings';
 import { LOG_FORMATS, LOG_LEVELS } from '@trestle/log';
+import { MAX_AGE_SECONDS } from '@trestle/service/edge/cors';
 import { edgeSettings } from '@trestle/service/edge/edge-settings';
 import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
@@ -93,6 +94,8 @@ export const settings = {
   ...edgeSettings,
   CORS_REQUEST_HEADERS: setting.list(isHeaderName, 'must be names of headers').default([]),
   CORS_RESPONSE_HEADERS: setting.list(isHeaderName, 'must be names of headers').default([]),
+  CORS_CREDENTIALS: setting.onOff().default(true),
+  CORS_MAX_AGE_SECONDS: setting.integer(0, 86_400).default(MAX_AGE_SECONDS),
   ...rateLimitSettings,
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),

@@ -52,12 +52,13 @@ describe('readUrlLists', () => {
 describe('readTraffic', () => {
   it('reads the limits of a single subgraph over those for all; names have no case', async () => {
     const { values, faults } = await load(
-      'subgraphs: { Reports: { traffic: { timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, retryStatuses: [503, 504] } } }\n',
+      'subgraphs: { Reports: { traffic: { timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, retryStatuses: [503, 504], idleTimeoutMs: 900 } } }\n',
     );
     expect(faults).toEqual([]);
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
       ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, retryStatuses: [503, 504], breakerFailures: 0, breakerOpenMs: 900 },
+      idleTimeoutMs: 900,
       ...{ ejectionFailures: 5, ejectionMs: 1000, requestsPerSecond: 0, maxResponseBytes: 33_554_432, persistedQueries: false },
     });
     expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
@@ -66,6 +67,8 @@ describe('readTraffic', () => {
   it.each([
     ['timeoutMs: 99', 'must be an integer from 100 to 300000, in milliseconds'],
     ['timeoutMs: soon', 'must be an integer'],
+    ['idleTimeoutMs: 0', 'must be an integer from 100 to 600000, in milliseconds'],
+    ['idleTimeoutMs: 15s', 'must be an integer from 100 to 600000, in milliseconds, without a unit behind it'],
     ['maxConnections: 0', 'must be an integer from 1 to 1024'],
     ['retryPercent: 101', 'must be an integer from 0 to 100, in percent'],
     ['retryStatuses: 503', 'must be a list of integers from 400 to 599'],

@@ -5,6 +5,7 @@ import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../
 
 const timeLimit = () => setting.integer(100, 300_000);
 const connections = () => setting.integer(1, 1024);
+const idleTime = () => setting.integer(100, 600_000);
 const percentage = () => setting.integer(0, 100);
 const statuses = () => setting.integers(400, 599);
 const failures = () => setting.integer(0, 100_000);
@@ -17,6 +18,7 @@ const responseBytes = () => setting.integer(1024, 268_435_456);
 export const trafficSettings = {
   SUBGRAPH_TIMEOUT_MS: timeLimit().default(DEFAULT_TRAFFIC.timeoutMs),
   SUBGRAPH_MAX_CONNECTIONS: connections().default(DEFAULT_TRAFFIC.maxConnections),
+  SUBGRAPH_IDLE_TIMEOUT_MS: idleTime().optional(),
   SUBGRAPH_RETRY_PERCENT: percentage().default(DEFAULT_TRAFFIC.retryPercent),
   SUBGRAPH_RETRY_STATUSES: statuses().default([]),
   SUBGRAPH_BREAKER_FAILURES: failures().default(DEFAULT_TRAFFIC.breakerFailures),
@@ -32,6 +34,7 @@ export const trafficSettings = {
 export const subgraphTrafficSettings = {
   'traffic.timeoutMs': { prefix: 'SUBGRAPH_TIMEOUT_MS_', reader: timeLimit() },
   'traffic.maxConnections': { prefix: 'SUBGRAPH_MAX_CONNECTIONS_', reader: connections() },
+  'traffic.idleTimeoutMs': { prefix: 'SUBGRAPH_IDLE_TIMEOUT_MS_', reader: idleTime() },
   'traffic.retryPercent': { prefix: 'SUBGRAPH_RETRY_PERCENT_', reader: percentage() },
   'traffic.retryStatuses': { prefix: 'SUBGRAPH_RETRY_STATUSES_', reader: statuses() },
   'traffic.breakerFailures': { prefix: 'SUBGRAPH_BREAKER_FAILURES_', reader: failures() },
@@ -44,7 +47,11 @@ export const subgraphTrafficSettings = {
 } as const satisfies Readonly<Record<`traffic.${keyof SubgraphTraffic}`, { readonly prefix: string; readonly reader: SettingReader }>>;
 
 type TrafficValues = Readonly<
-  Record<Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES' | 'SUBGRAPH_RETRY_STATUSES'>, number> & {
+  Record<
+    Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES' | 'SUBGRAPH_RETRY_STATUSES' | 'SUBGRAPH_IDLE_TIMEOUT_MS'>,
+    number
+  > & {
+    SUBGRAPH_IDLE_TIMEOUT_MS?: number | undefined;
     SUBGRAPH_RETRY_STATUSES: readonly number[];
     UPSTREAM_COMPRESSION: boolean;
     SUBGRAPH_PERSISTED_QUERIES: boolean;
@@ -73,6 +80,7 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
     all: {
       timeoutMs: values.SUBGRAPH_TIMEOUT_MS,
       maxConnections: values.SUBGRAPH_MAX_CONNECTIONS,
+      idleTimeoutMs: values.SUBGRAPH_IDLE_TIMEOUT_MS,
       retryPercent: values.SUBGRAPH_RETRY_PERCENT,
       retryStatuses: values.SUBGRAPH_RETRY_STATUSES,
       breakerFailures: values.SUBGRAPH_BREAKER_FAILURES,

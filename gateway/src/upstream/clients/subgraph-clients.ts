@@ -85,17 +85,18 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
  * next requests go through another client.
  */
 function toKey({ name, urls, traffic }: SubgraphPlace): string {
-  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
+  const { timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
   const places = urls.length === 1 ? urls.map((url) => toServerKey(toServerAddress(url))) : urls.map(({ href }) => href);
-  return JSON.stringify([name, places, timeoutMs, maxConnections, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries]);
+  const limits = [timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries];
+  return JSON.stringify([name, places, ...limits]);
 }
 
 type CreateClient<Body> = (origin: string, options: PoolOptions) => UpstreamClient<Body>;
 
 function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
-  const { timeoutMs, maxConnections, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
-  const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes, tls: tls(name) };
+  const { timeoutMs, maxConnections, idleTimeoutMs: idleMs, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
+  const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, idleMs, maxResponseBytes, tls: tls(name) };
   const create: CreateClient<string> = isUndici ? createUndiciClient : createConnectionPool;
   const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
   const createAt = <Body>(createFor: CreateClient<Body>, url: URL) => {

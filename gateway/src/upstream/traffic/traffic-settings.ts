@@ -6,6 +6,8 @@ export interface SubgraphTraffic {
   readonly timeoutMs: number;
   /** The most connections to each address. */
   readonly maxConnections: number;
+  /** How long an idle connection is kept; undefined for as long as the server says. */
+  readonly idleTimeoutMs: number | undefined;
   /** How many retries are allowed for 100 requests; 0 for none. */
   readonly retryPercent: number;
   /** The statuses of responses after which a query is sent again. */
@@ -37,6 +39,7 @@ export interface TrafficSettings {
 export const DEFAULT_TRAFFIC: SubgraphTraffic = {
   timeoutMs: 10_000,
   maxConnections: 64,
+  idleTimeoutMs: undefined,
   retryPercent: 10,
   retryStatuses: [],
   breakerFailures: 10,

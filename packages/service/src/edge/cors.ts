@@ -13,6 +13,10 @@ export interface CorsOptions {
   readonly requestHeaders?: readonly string[];
   /** Response headers that scripts may read besides {@link EXPOSED_HEADERS}. */
   readonly responseHeaders?: readonly string[];
+  /** Whether requests may have credentials of the browser: cookies and client certificates. Default true. */
+  readonly allowsCredentials?: boolean;
+  /** How many seconds browsers may keep the answer to a preflight request. Default {@link MAX_AGE_SECONDS}. */
+  readonly maxAgeSeconds?: number;
 }
 
 /** Answers browsers of other origins. */
@@ -90,18 +94,18 @@ const EXPOSED_HEADERS = [
 ];
 
 /** How long a browser may keep the answer to a preflight request; Chromium keeps none for longer. */
-const MAX_AGE_SECONDS = 7200;
+export const MAX_AGE_SECONDS = 7200;
 /** Origins whose headers are made once. */
 const MAX_KEPT = 2000;
 const NONE: HeaderList = [];
 const VARY: HeaderList = ['vary', 'Origin'];
 
 /** Creates the answers for a list of origins. */
-export function createCors({ origins, methods, requestHeaders = [], responseHeaders = [] }: CorsOptions): Cors {
+export function createCors({ origins, methods, requestHeaders = [], responseHeaders = [], ...limits }: CorsOptions): Cors {
   if (origins.length === 0) return { headersFor: () => NONE, answerPreflight: () => undefined };
+  const { allowsCredentials = true, maxAgeSeconds = MAX_AGE_SECONDS } = limits;
   const exposed = [
-    'access-control-allow-credentials',
-    'true',
+    ...(allowsCredentials ? ['access-control-allow-credentials', 'true'] : []),
     'access-control-expose-headers',
     [...EXPOSED_HEADERS, ...responseHeaders].join(', '),
   ];
@@ -120,7 +124,7 @@ export function createCors({ origins, methods, requestHeaders = [], responseHead
   const permissions = [
     ...['access-control-allow-methods', methods.join(', ')],
     ...['access-control-allow-headers', [...REQUEST_HEADERS, ...requestHeaders].join(', ')],
-    ...['access-control-max-age', String(MAX_AGE_SECONDS)],
+    ...['access-control-max-age', String(maxAgeSeconds)],
   ];
   const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => (origin === undefined ? VARY : listFor(origin));
   return {

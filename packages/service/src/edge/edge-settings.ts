@@ -1,6 +1,6 @@
 /** The settings of processes that the public reaches: whose word they take for a client's address, and which browsers they serve. */
 import { type readSettings, setting } from '@trestle/env';
-import { type Edge, createEdge } from './edge.ts';
+import { type Edge, type EdgeOptions, createEdge } from './edge.ts';
 import { parseOrigins } from './origin-list.ts';
 import { NO_PROXIES, parseTrustedProxies } from '../clients/trusted-proxies.ts';
 
@@ -14,7 +14,7 @@ export const edgeSettings = {
 export type EdgeSettings = ReturnType<typeof readSettings<typeof edgeSettings>>;
 
 /** What a process adds to its settings. */
-export interface EdgeProcess {
+export interface EdgeProcess extends Pick<EdgeOptions, 'allowsCredentials' | 'maxAgeSeconds'> {
   /** The addresses by which clients know the process. */
   readonly publicUrls: readonly (string | undefined)[];
   readonly methods: readonly string[];

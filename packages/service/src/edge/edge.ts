@@ -1,6 +1,6 @@
 /** How a process that the public reaches treats proxies and browsers: addresses, origins, CORS, and the headers of every response. */
 import { type IsAllowedOrigin, type OriginRequest, createAllowedOrigin } from './allowed-origin.ts';
-import { type Cors, createCors } from './cors.ts';
+import { type Cors, type CorsOptions, createCors } from './cors.ts';
 import { HSTS } from '../http1/refusals.ts';
 import { type HeaderList, addHeaders } from '../messages/response-headers.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -19,7 +19,7 @@ export interface Edge {
 }
 
 /** Configures the public side of a service. */
-export interface EdgeOptions {
+export interface EdgeOptions extends Pick<CorsOptions, 'allowsCredentials' | 'maxAgeSeconds'> {
   readonly proxies: TrustedProxies;
   /** The addresses by which clients know the process. */
   readonly publicUrls: readonly (string | undefined)[];
@@ -34,8 +34,9 @@ export interface EdgeOptions {
 }
 
 /** Creates the public side of a service. */
-export function createEdge({ proxies, publicUrls, origins, methods, requestHeaders = [], responseHeaders = [] }: EdgeOptions): Edge {
-  const cors = createCors({ origins, methods, requestHeaders, responseHeaders });
+export function createEdge(options: EdgeOptions): Edge {
+  const { proxies, publicUrls, origins } = options;
+  const cors = createCors(options);
   const isSecureRequest: Edge['isSecure'] = (request) => request.socket.encrypted === true || proxies.protocolOf(request) === 'https';
   // Behind a proxy; on a connection of its own, `tls.ts` adds it.
   const withHsts: HeaderList = [...SECURITY_HEADERS, 'strict-transport-security', HSTS];
