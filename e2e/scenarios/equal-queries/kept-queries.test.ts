@@ -39,11 +39,11 @@ beforeAll(async () => {
   const shared = redis
     ? { RESPONSE_CACHE: 'redis', REDIS_URL: redis.directUrl, RESPONSE_CACHE_TIMEOUT_MS: '3000' }
     : { RESPONSE_CACHE: 'memory' };
-  [entities, ...gateways] = (await Promise.all([
+  [entities, ...gateways] = await Promise.all([
     start({ RESPONSE_CACHE: 'memory', RESPONSE_CACHE_CONTENTS: 'entities' }),
     start(shared),
     start(shared),
-  ]));
+  ]);
 });
 afterAll(async () => {
   await Promise.all([entities, ...gateways].map((gateway) => gateway.end('SIGTERM')));
