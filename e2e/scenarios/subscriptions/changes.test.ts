@@ -95,6 +95,25 @@ describe('a new supergraph', () => {
     await client.close();
     await listening(0);
   });
+
+  it('keeps subscriptions of more documents than the planner has room for', async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, () => openSocket(federation.url)));
+    for (const [i, client] of clients.entries()) {
+      for (let n = 0; n < 100; n++) subscribe(client, `subscription { s${String(i * 100 + n)}: arrived { id cargo } }`, String(n));
+      await listening(100 * (i + 1));
+    }
+    const deprecated = 'cargo: String @join__field(graph: CARGOES) @deprecated(reason: "Many documents")';
+    await replace(federation.supergraphSdl.replace('cargo: String @join__field(graph: CARGOES)', deprecated));
+    // What is planned by then is known to be kept, and the others follow.
+    const socket = await openSocket(federation.url);
+    subscribe(socket, 'subscription { last: arrived { id } }');
+    await listening(601);
+    arrivals.publish(ship(1));
+    for (const client of clients)
+      for (let n = 0; n < 100; n++) expect((await client.next()).payload).toEqual({ data: expect.objectContaining({}) });
+    await Promise.all([socket, ...clients].map((client) => client.close()));
+    await listening(0);
+  });
 });
 
 const idOf = (payload: unknown) => (payload as { data?: { arrived?: { id: string } } } | undefined)?.data?.arrived?.id;

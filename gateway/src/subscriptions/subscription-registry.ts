@@ -1,4 +1,6 @@
 /** The subscriptions of this process: subscribers whose results are the same share one response stream. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { toFault } from '@trestle/schema/errors';
 import { toLimitFault } from '@trestle/schema/limit-fault';
 import { stringify } from 'safe-stable-stringify';
 import type { Writing } from '../execute/write-result.ts';
@@ -36,6 +38,11 @@ const RELOAD: EndReason = {
   message: 'The schema has changed. Subscribe again.',
 };
 const SHUTDOWN: EndReason = { cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is shutting down.' };
+
+/** Streams that are planned for a new snapshot at a time. */
+const MAX_REPLANS = 16;
+/** How often, and with which pause, a stream is planned again while the planner takes no more documents. */
+const REPLAN = { attempts: 30, pauseMs: 1000 };
 
 /** What decides which stream a subscriber can share. */
 interface StreamKey {
@@ -96,7 +103,12 @@ export class SubscriptionRegistry {
   /** Plans every stream for a new snapshot. A stream whose source stream would change ends with SUBSCRIPTION_SCHEMA_RELOAD. */
   swap(snapshot: Snapshot): void {
     this.#snapshot = snapshot;
-    for (const stream of [...this.#streams]) void this.#replan(stream, snapshot);
+    const streams = [...this.#streams].values();
+    const replanInTurn = async () => {
+      for (const stream of streams) if (snapshot === this.#snapshot && this.#streams.has(stream)) await this.#replan(stream, snapshot);
+    };
+    // The queue of the planner is bounded: a document that it does not take would end its streams.
+    for (let i = 0; i < MAX_REPLANS; i++) void replanInTurn();
   }
 
   stop(): void {
@@ -147,9 +159,11 @@ export class SubscriptionRegistry {
 
   async #replan(stream: ResponseStream, snapshot: Snapshot): Promise<void> {
     const { document, context } = stream.request;
-    const ready = await snapshot.prepare(document, { access: snapshot.accessOf(context.caller), context }).catch(() => undefined);
-    // A newer snapshot has replanned it meanwhile.
-    if (snapshot !== this.#snapshot) return;
+    const isCurrent = () => snapshot === this.#snapshot && this.#streams.has(stream);
+    const prepare = () => snapshot.prepare(document, { access: snapshot.accessOf(context.caller), context });
+    const ready = await retryWhileBusy(prepare, isCurrent);
+    // A newer snapshot has replanned it meanwhile, or its last subscriber has left.
+    if (!isCurrent()) return;
     const isKept = ready && 'operation' in ready && stream.adopt({ snapshot, operation: ready.operation });
     if (!isKept) stream.endWith(RELOAD);
   }
@@ -178,4 +192,16 @@ function removeFrom(sets: Map<string, Set<ResponseStream>>, subject: string, str
 function toStreamContext({ context }: OperationRequest, isPublic: boolean, isUnshared: boolean): OperationRequest['context'] {
   const lasting = { ...context, trace: undefined, extended: isUnshared ? context.extended : undefined };
   return isPublic ? createContext({ ...lasting, caller: null, identity: [], mutationHeaders: [] }) : lasting;
+}
+
+/** Resolves with undefined for a failure, and no longer retries when the result is not needed. */
+async function retryWhileBusy<T>(prepare: () => Promise<T>, isNeeded: () => boolean): Promise<T | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await prepare();
+    } catch (error) {
+      if (toFault(error).code !== 'SERVICE_UNAVAILABLE' || attempt === REPLAN.attempts || !isNeeded()) return undefined;
+      await delay(REPLAN.pauseMs, undefined, { ref: false });
+    }
+  }
 }
