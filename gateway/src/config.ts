@@ -14,12 +14,10 @@ import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { toLimits } from './configuration/read-limits.ts';
-import { readCaching } from './configuration/settings/cache-settings.ts';
+import { type SubgraphReadings, readSubgraphs, toErrorPolicy } from './configuration/read-subgraphs.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
-import { readTraffic } from './configuration/settings/traffic-settings.ts';
-import type { CachingSettings } from './cache/subgraph-caching.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
@@ -27,7 +25,6 @@ import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/form
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
 import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscriptions/subscription-upstream.ts';
-import type { TrafficSettings } from './upstream/traffic/traffic-settings.ts';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';
@@ -35,14 +32,12 @@ const KEY_SETTINGS = ['TRUSTED_ISSUERS_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JW
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
-interface LayerConfig {
+interface LayerConfig extends SubgraphReadings {
   readonly tls: TlsCredentials | undefined;
   readonly subgraphTls: SubgraphTlsSettings;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
   /** How subgraphs send events, by their names in lower case. */
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
-  readonly traffic: TrafficSettings | undefined;
-  readonly caching: CachingSettings | undefined;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
@@ -129,8 +124,9 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       faults.add(line);
     },
   });
-  const traffic = faults.attempt(() => readTraffic(values, env));
-  const caching = faults.attempt(() => readCaching(values, env));
+  // Each of several graphs may have a policy of its own.
+  const policies = { all: role === 'process' ? 'pass' : toErrorPolicy(values), bySubgraph: subgraphErrorsByName } as const;
+  const subgraphs = readSubgraphs(values, env, { policies, faults });
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   findCombinationFaults(values, {
     isProcess: role === 'process',
@@ -148,8 +144,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     ...{
       tls,
       subgraphTls,
-      traffic,
-      caching,
+      ...subgraphs,
       subgraphUrlLists,
       subgraphErrorsByName,
       subscriptionProtocols,
@@ -217,8 +212,7 @@ function toConfig(values: SettingValues, env: Values) {
     hasRateLimits: values.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
-    // With authentication off the subgraphs are the operator's own, and their clients know their codes.
-    subgraphErrors: values.SUBGRAPH_ERRORS ?? (values.AUTH ? 'mask' : 'pass'),
+    subgraphErrors: toErrorPolicy(values),
     port: values.PORT ?? values.GATEWAY_PORT,
     signInFields: new Set(values.SIGN_IN_FIELDS),
     forwardHeaders: values.FORWARD_HEADERS.map(toLowerCase),

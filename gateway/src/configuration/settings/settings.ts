@@ -25,6 +25,7 @@ import { COST_MODES, DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
 import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
+import { errorSettings, subgraphErrorSettings } from './error-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
@@ -144,6 +145,7 @@ export const settings = {
   APOLLO_USAGE_REPORTS: setting.onOff().default(false),
   APOLLO_USAGE_REPORTING_INGRESS_URL: setting.url('http:', 'https:').default(GRAPHOS_REPORTS),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
+  ...errorSettings,
   RESPONSE_COMPRESSION: setting.onOff().default(true),
   REQUEST_READER: setting.choice('lean', 'node').default('lean'),
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
@@ -256,6 +258,7 @@ export const subgraphSettings = {
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
   ...subgraphTrafficSettings,
   ...subgraphCacheSettings,
+  ...subgraphErrorSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
