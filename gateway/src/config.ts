@@ -15,21 +15,18 @@ import { type Configuration, loadConfiguration } from './configuration/load-conf
 import { findPathFaults } from './configuration/path-faults.ts';
 import { readListSizes } from './configuration/list-sizes.ts';
 import { toLimits } from './configuration/read-limits.ts';
+import { type SubgraphReadings, readSubgraphs, toErrorPolicy } from './configuration/read-subgraphs.ts';
 import { type StageChoices, readStages, toCoprocessor } from './configuration/settings/coprocessor-settings.ts';
-import { readCaching } from './configuration/settings/cache-settings.ts';
 import { settings } from './configuration/settings/settings.ts';
 import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
-import { readTraffic } from './configuration/settings/traffic-settings.ts';
 import type { Limits } from './limits/limits.ts';
-import type { CachingSettings } from './cache/subgraph-caching.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
 import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscriptions/subscription-upstream.ts';
-import type { TrafficSettings } from './upstream/traffic/traffic-settings.ts';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';
@@ -37,14 +34,12 @@ const KEY_SETTINGS = ['TRUSTED_ISSUERS_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JW
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
-interface LayerConfig {
+interface LayerConfig extends SubgraphReadings {
   readonly tls: TlsCredentials | undefined;
   readonly subgraphTls: SubgraphTlsSettings;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
   /** How subgraphs send events, by their names in lower case. */
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
-  readonly traffic: TrafficSettings | undefined;
-  readonly caching: CachingSettings | undefined;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
@@ -133,8 +128,9 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       faults.add(line);
     },
   });
-  const traffic = faults.attempt(() => readTraffic(values, env));
-  const caching = faults.attempt(() => readCaching(values, env));
+  // Each of several graphs may have a policy of its own.
+  const policies = { all: role === 'process' ? 'pass' : toErrorPolicy(values), bySubgraph: subgraphErrorsByName } as const;
+  const subgraphs = readSubgraphs(values, env, { policies, faults });
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   // A graph that names other stages than the process may inherit settings of stages that it does not call.
   const isCalled = ([stage]: readonly [string, unknown]) => values.COPROCESSOR_STAGES.includes(stage);
@@ -155,8 +151,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     ...{
       tls,
       subgraphTls,
-      traffic,
-      caching,
+      ...subgraphs,
       subgraphUrlLists,
       subgraphErrorsByName,
       subscriptionProtocols,
@@ -230,8 +225,7 @@ function toConfig(values: SettingValues, env: Values, { listSizes, stages }: Nam
     hasRateLimits: values.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
-    // With authentication off the subgraphs are the operator's own, and their clients know their codes.
-    subgraphErrors: values.SUBGRAPH_ERRORS ?? (values.AUTH ? 'mask' : 'pass'),
+    subgraphErrors: toErrorPolicy(values),
     port: values.PORT ?? values.GATEWAY_PORT,
     signInFields: new Set(values.SIGN_IN_FIELDS),
     forwardHeaders: values.FORWARD_HEADERS.map(toLowerCase),

@@ -11,7 +11,7 @@ export function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO
     limits,
     labels,
     accessOf: createAccessOf(policies),
-    subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
+    subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName, next.errorExtensions),
     addresses: {
       urls: next.subgraphUrls,
       urlLists: next.subgraphUrlLists,

@@ -50,6 +50,16 @@ describe('an error that a subgraph reports', () => {
       { SUBGRAPH_ERRORS: 'mask', SUBGRAPH_ERRORS_ACCOUNTS: 'codes' },
       [coded, notFound, masked],
     ],
+    [
+      'has the extensions of a list with `pass`',
+      { SUBGRAPH_ERROR_EXTENSIONS_DENY: 'table' },
+      [{ ...coded, message: passed.message }, notFound, nameless],
+    ],
+    [
+      'has the extensions of a list with `codes`',
+      { SUBGRAPH_ERRORS: 'codes', SUBGRAPH_ERROR_EXTENSIONS_ALLOW_ACCOUNTS: 'table,stacktrace' },
+      [{ ...passed, message: coded.message }, notFound, masked],
+    ],
   ])('%s', async (_, env: Record<string, string>, expected) => {
     federation = await startFederation(sources, { env });
     federation.intercept = () => report(errors, { me: null });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSubgraphErrors, formatError, mergeDenials, needsCredential } from './format-error.ts';
+import type { ErrorExtensions } from './extension-lists.ts';
 
 describe('formatError', () => {
   it('keeps our code and only the extensions that clients may see', () => {
@@ -88,4 +89,54 @@ it('requires a credential only for a result without data whose errors are all UN
   expect(needsCredential(null, [unauthorized])).toBe(true);
   expect(needsCredential({ a: 1 }, [unauthorized])).toBe(false);
   expect(needsCredential(null, [unauthorized, { message: '', extensions: { code: 'GONE' } }])).toBe(false);
+});
+
+describe('lists of extensions', () => {
+  const formatWith = (policy: 'mask' | 'codes' | 'pass', lists: ErrorExtensions, extensions: Record<string, unknown>) => {
+    const error = { message: 'boom', extensions: { service: 'Shop', ...extensions } };
+    const { message, extensions: shown } = formatError(error, undefined, createSubgraphErrors(policy, new Map(), lists));
+    return { message, ...shown };
+  };
+  const toLists = (lists: ErrorExtensions['all'], own?: ErrorExtensions['all']): ErrorExtensions => ({
+    all: lists,
+    bySubgraph: new Map(own ? [['shop', own]] : []),
+  });
+  const LOCKED = { code: 'ROW_LOCKED', sql: 'select', hint: 'wait', stacktrace: ['at x'] };
+  const NAMED = { code: 'ROW_LOCKED', service: 'Shop' };
+
+  it('show only what is allowed, and nothing that is denied; code and service stay', () => {
+    expect(formatWith('pass', toLists({ allow: new Set(['hint']) }), LOCKED)).toEqual({ message: 'boom', ...NAMED, hint: 'wait' });
+    expect(formatWith('pass', toLists({ deny: new Set(['sql']) }), LOCKED)).toEqual({ message: 'boom', ...NAMED, hint: 'wait' });
+    const both = toLists({ allow: new Set(['hint', 'sql']), deny: new Set(['hint']) });
+    expect(formatWith('pass', both, LOCKED)).toEqual({ message: 'boom', ...NAMED, sql: 'select' });
+  });
+
+  it('of a subgraph take the place of the same lists for all', () => {
+    const lists = toLists({ allow: new Set(['sql']), deny: new Set(['hint']) }, { allow: new Set(['hint', 'sql']) });
+    expect(formatWith('pass', lists, LOCKED)).toEqual({ message: 'boom', ...NAMED, sql: 'select' });
+  });
+
+  it('add extensions to errors with a code by the policy `codes`, and none by `mask`', () => {
+    const lists = toLists({ allow: new Set(['hint', 'stacktrace', 'code']) });
+    expect(formatWith('codes', lists, LOCKED)).toEqual({ message: 'The subgraph Shop reported an error', ...NAMED, hint: 'wait' });
+    expect(formatWith('codes', lists, { code: 'NOT_FOUND', hint: 'x', sql: 's', details: [] })).toEqual({
+      ...{ message: 'boom', code: 'NOT_FOUND', service: 'Shop', hint: 'x', details: [] },
+    });
+    expect(formatWith('codes', lists, { hint: 'x' })).toMatchObject({ code: 'INTERNAL_ERROR', service: 'Shop' });
+    expect(formatWith('codes', lists, { hint: 'x' })).not.toHaveProperty('hint');
+    expect(formatWith('mask', lists, LOCKED)).not.toHaveProperty('hint');
+  });
+
+  it('never hide what the gateway reads of errors with a code of its own', () => {
+    const denial = { code: 'FORBIDDEN', masked: true, coordinate: 'A.b', count: 2 };
+    expect(formatWith('pass', toLists({ allow: new Set(['hint']), deny: new Set(['masked']) }), denial)).toMatchObject(denial);
+  });
+
+  it('compare names as they are, also those of the prototypes of objects', () => {
+    const hostile = JSON.parse('{"code":"X","__proto__":{"a":1},"constructor":1,"Hint":2}') as Record<string, unknown>;
+    expect(formatWith('pass', toLists({ allow: new Set(['hint']) }), hostile)).toEqual({ message: 'boom', code: 'X', service: 'Shop' });
+    expect(formatWith('pass', toLists({ deny: new Set(['constructor']) }), hostile)).toEqual({
+      ...{ message: 'boom', code: 'X', service: 'Shop', Hint: 2 },
+    });
+  });
 });

@@ -3,6 +3,7 @@ import { type Refusal, readRefusalExtensions, toChallenge } from '@trestle/ident
 import { ERRORS, type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE, isErrorCode } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { ResultError } from '../program/result.ts';
+import { type ErrorExtensions, type ExtensionLists, NO_LISTS, isListed, listsOf } from './extension-lists.ts';
 
 /** Codes of Apollo Server and graphql-js for errors that the client caused. */
 const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -24,21 +25,33 @@ const VISIBLE = [
 /**
  * What clients see of an error that a subgraph reports:
  * - `mask`: code, message and the extensions in `VISIBLE` where the code is one of ours; of any other error INTERNAL_ERROR and nothing else.
- * - `codes`: the same, and any other code unchanged, with a message that only names the subgraph.
- * - `pass`: code, message and extensions unchanged, without stack traces. An error without a code becomes UPSTREAM_ERROR.
+ * - `codes`: the same, and any other code unchanged, with a message that only names the subgraph, and with the extensions that a list allows.
+ * - `pass`: code, message and extensions unchanged, without stack traces, as far as lists show them. An error without a code becomes UPSTREAM_ERROR.
  */
 export const SUBGRAPH_ERROR_POLICIES = ['mask', 'codes', 'pass'] as const;
 export type SubgraphErrorPolicy = (typeof SUBGRAPH_ERROR_POLICIES)[number];
 
-/** Returns the policy of a subgraph by its name. */
-export type SubgraphErrors = (service: string) => SubgraphErrorPolicy;
-
-/** Creates the policies: `byName`, with names in lower case, overrides `common`. */
-export function createSubgraphErrors(common: SubgraphErrorPolicy, byName: ReadonlyMap<string, SubgraphErrorPolicy>): SubgraphErrors {
-  return (service) => byName.get(service.toLowerCase()) ?? common;
+/** What clients see of the errors of one subgraph. */
+export interface ShownErrors {
+  readonly policy: SubgraphErrorPolicy;
+  readonly lists: ExtensionLists;
 }
 
-const MASK_ALL: SubgraphErrors = () => 'mask';
+/** Returns what clients see of the errors of a subgraph, by its name. */
+export type SubgraphErrors = (service: string) => ShownErrors;
+
+/** Creates the policies: `byName`, with names in lower case, overrides `common`. */
+export function createSubgraphErrors(
+  common: SubgraphErrorPolicy,
+  byName: ReadonlyMap<string, SubgraphErrorPolicy>,
+  lists: ErrorExtensions = NO_LISTS,
+): SubgraphErrors {
+  return (service) => ({ policy: byName.get(service.toLowerCase()) ?? common, lists: listsOf(service, lists) });
+}
+
+const MASKED: ShownErrors = { policy: 'mask', lists: {} };
+const MASK_ALL: SubgraphErrors = () => MASKED;
+const ALWAYS_VISIBLE: ReadonlySet<string> = new Set(VISIBLE);
 /** In characters; a longer code counts as none. */
 const MAX_CODE_LENGTH = 128;
 /** Extensions that no policy lets pass. */
@@ -55,10 +68,12 @@ export function formatError(formatted: ReadError, error: unknown, subgraphErrors
   const fault = error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : undefined;
   const code = fault?.code ?? toCode(given['code']);
   const service = given['service'] ?? given['serviceName'];
-  const policy = typeof service === 'string' ? subgraphErrors(service) : 'mask';
-  if (policy === 'pass') return withPlace(formatted, formatted.message, passExtensions(given, service));
-  if (!code) return maskError(formatted, service, policy);
-  const shown: Record<string, unknown> = { code };
+  const { policy, lists } = typeof service === 'string' ? subgraphErrors(service) : MASKED;
+  if (policy === 'pass')
+    return withPlace(formatted, formatted.message, passExtensions(given, { service, lists, isKnown: code !== undefined }));
+  if (!code) return maskError(formatted, service, { policy, lists });
+  const allowed = policy === 'codes' && lists.allow ? passExtensions(given, { service, lists, isKnown: true }) : undefined;
+  const shown: Record<string, unknown> = allowed ? { ...allowed, code } : { code };
   for (const name of VISIBLE) {
     const value = name === 'service' ? service : given[name];
     if (value !== undefined) shown[name] = value;
@@ -66,21 +81,31 @@ export function formatError(formatted: ReadError, error: unknown, subgraphErrors
   return withPlace(formatted, formatted.message, shown);
 }
 
+interface Passing {
+  readonly service: unknown;
+  readonly lists: ExtensionLists;
+  /** Whether the code is one of ours: then the gateway reads those extensions that every policy shows. */
+  readonly isKnown: boolean;
+}
+
 /** Returns the extensions of an error whose subgraph has the policy `pass`. */
-function passExtensions(given: Extensions, service: unknown): Record<string, unknown> {
+function passExtensions(given: Extensions, { service, lists, isKnown }: Passing): Record<string, unknown> {
   const passed: Record<string, unknown> = {};
-  for (const name in given) if (!NEVER_VISIBLE.has(name)) passed[name] = given[name];
+  for (const name in given)
+    if (!NEVER_VISIBLE.has(name) && (isListed(name, lists) || (isKnown && ALWAYS_VISIBLE.has(name)))) passed[name] = given[name];
   passed['service'] = service;
   passed['code'] = readCode(given) ?? 'UPSTREAM_ERROR';
   return passed;
 }
 
 /** Masks an error whose code is not one of ours. */
-function maskError(formatted: ReadError, service: unknown, policy: SubgraphErrorPolicy): GraphQLFormattedError {
-  const code = policy === 'codes' ? readCode(formatted.extensions ?? {}) : undefined;
-  const shown = typeof service === 'string' ? { service } : {};
+function maskError(formatted: ReadError, service: unknown, { policy, lists }: ShownErrors): GraphQLFormattedError {
+  const given: Extensions = formatted.extensions ?? {};
+  const code = policy === 'codes' ? readCode(given) : undefined;
+  const shown: Record<string, unknown> = typeof service === 'string' ? { service } : {};
   if (code === undefined) return withPlace(formatted, INTERNAL_ERROR_MESSAGE, { code: 'INTERNAL_ERROR', ...shown });
-  return withPlace(formatted, `The subgraph ${String(service)} reported an error`, { code, ...shown });
+  const allowed = lists.allow === undefined ? {} : passExtensions(given, { service, lists, isKnown: false });
+  return withPlace(formatted, `The subgraph ${String(service)} reported an error`, { ...allowed, code, ...shown });
 }
 
 /** Returns an error at the place of another one. A result may have very many: each has one of four shapes, which V8 knows, and is not merged from parts. */

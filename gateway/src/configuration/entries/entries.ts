@@ -94,6 +94,16 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUBGRAPH_ERRORS: atOnce('errors.show', 'What clients see of errors of subgraphs.', {
     otherwise: 'mask; pass where authentication is off',
   }),
+  SUBGRAPH_ERROR_EXTENSIONS_ALLOW: atOnce(
+    'errors.extensions.allow',
+    'The extensions of errors of subgraphs that clients see, besides code and service.',
+    {
+      otherwise: 'with pass all, with codes none',
+    },
+  ),
+  SUBGRAPH_ERROR_EXTENSIONS_DENY: atOnce('errors.extensions.deny', 'The extensions of errors of subgraphs that clients do not see.', {
+    otherwise: 'none',
+  }),
   AUTH: atStart(
     'authentication.enabled',
     'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, trustedIssuersFile, publicKeyFile or jwksUrl is required.',

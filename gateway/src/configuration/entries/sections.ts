@@ -32,6 +32,8 @@ export const SUBGRAPH_ENTRIES = {
     'How it sends events: ws (graphql-transport-ws, the default), sse (GraphQL over SSE) or callback (server.callbackUrl).',
   errors: 'What clients see of its errors, in place of errors.show.',
   'limits.assumedListSize': 'The assumed size of its lists, in place of limits.assumedListSize.',
+  'errorExtensions.allow': 'The extensions of its errors that clients see, in place of errors.extensions.allow.',
+  'errorExtensions.deny': 'The extensions of its errors that clients do not see, in place of errors.extensions.deny.',
   'tls.caFile': 'Authorities (PEM) that are trusted for its certificate, in place of traffic.tls.caFile. The file is watched.',
   'tls.certificateFile': 'The client certificate for it (PEM), in place of traffic.tls.certificateFile. The file is watched.',
   'tls.keyFile': 'The private key of that certificate (PEM). The file is watched.',

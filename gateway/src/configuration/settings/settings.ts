@@ -24,6 +24,7 @@ import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { parseRecordedNames } from '../../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
 import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
+import { errorSettings, subgraphErrorSettings } from './error-settings.ts';
 import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
@@ -141,6 +142,7 @@ export const settings = {
   APOLLO_USAGE_REPORTS: setting.onOff().default(false),
   APOLLO_USAGE_REPORTING_INGRESS_URL: setting.url('http:', 'https:').default(GRAPHOS_REPORTS),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
+  ...errorSettings,
   RESPONSE_COMPRESSION: setting.onOff().default(true),
   REQUEST_READER: setting.choice('lean', 'node').default('lean'),
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
@@ -242,6 +244,7 @@ export const subgraphSettings = {
   'limits.assumedListSize': subgraphListSize,
   ...subgraphTrafficSettings,
   ...subgraphCacheSettings,
+  ...subgraphErrorSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
