@@ -57,12 +57,12 @@ export class Scope {
 
   /** Starts a child span for work in this process (kind INTERNAL). */
   start(name: string, attributes: Attributes = {}): Scope {
-    return new Scope(this.#source, { name, kind: SpanKind.INTERNAL, parent: this.#context, attributes });
+    return this.#startChild(name, SpanKind.INTERNAL, attributes);
   }
 
   /** Starts a child span for a call to another process, such as a subgraph, the gateway or a database (kind CLIENT). */
   startCall(name: string, attributes: Attributes = {}): Scope {
-    return new Scope(this.#source, { name, kind: SpanKind.CLIENT, parent: this.#context, attributes });
+    return this.#startChild(name, SpanKind.CLIENT, attributes);
   }
 
   /** Returns the headers with which another process continues the trace: by default `traceparent`, and `tracestate` when the trace has one. */
@@ -92,5 +92,10 @@ export class Scope {
       this.#span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.#span.end();
+  }
+
+  /** No sampler exports the child of a span that is not exported. Such a child would cost its ids and a context, and nobody could see it. */
+  #startChild(name: string, kind: SpanKind, attributes: Attributes): Scope {
+    return this.#isExported ? new Scope(this.#source, { name, kind, parent: this.#context, attributes }) : this;
   }
 }
