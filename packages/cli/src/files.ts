@@ -18,19 +18,29 @@ export interface LocalSubgraph {
 /** Larger files are refused: the registry takes schemas of 2,000,000 characters. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Returns a text file, or standard input for `-`. Throws a CommandError when it cannot be read. */
+/**
+ * Returns a text file, or standard input for `-`, without a byte order mark, which editors on Windows write. Throws a CommandError when it cannot be
+ * read, or when it is standard input for the second time.
+ */
 export async function readText(path: string): Promise<string> {
   try {
-    if (path === '-') return await readInput();
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
-    return await readFile(path, 'utf8');
+    return (path === '-' ? await readInput() : await readWhole(path)).replace(/^\ufeff/u, '');
   } catch (error) {
     throw new CommandError(`Cannot read ${path}: ${(error as Error).message}.`, EXIT.usage, 'UNREADABLE_FILE');
   }
 }
 
+async function readWhole(path: string): Promise<string> {
+  const { size } = await stat(path);
+  if (size > MAX_BYTES) throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
+  return await readFile(path, 'utf8');
+}
+
+let isInputTaken = false;
+
 async function readInput(): Promise<string> {
+  if (isInputTaken) throw new Error('standard input can be read once');
+  isInputTaken = true;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {

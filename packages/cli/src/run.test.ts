@@ -24,4 +24,17 @@ describe('run', () => {
   it('ends with 2 for an unknown command, and names it', async () => {
     expect(await runWith('sing')).toEqual([2, expect.stringContaining('Unknown command "sing"')]);
   });
+
+  it('names an unknown command of a group, in JSON too', async () => {
+    expect(await runWith('subgraph', 'sing')).toEqual([2, expect.stringContaining('Unknown command "subgraph sing"')]);
+    for (const args of [['subgraph'], ['subgraph', 'sing']]) {
+      const [code, output] = await runWith(...args, '--json');
+      expect([code, JSON.parse(output)]).toMatchObject([2, { data: null, error: { code: 'USAGE' } }]);
+    }
+  });
+
+  it('lists the commands of a group, with code 0 when --help asks for them', async () => {
+    expect(await runWith('subgraph')).toEqual([2, expect.stringContaining('subgraph check')]);
+    expect(await runWith('subgraph', '--help')).toEqual([0, expect.not.stringContaining('launch list')]);
+  });
 });

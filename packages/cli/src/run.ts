@@ -31,7 +31,7 @@ export async function run(args: readonly string[], env: Environment, terminal: T
   const format = findFormat(args);
   try {
     const command = COMMANDS.find(({ words }) => words === args.slice(0, countWords(words)).join(' '));
-    if (!command) return args[0] === '--version' ? showVersion(terminal) : showHelp(args, terminal);
+    if (!command) return args[0] === '--version' ? showVersion(terminal) : showHelp(args, format, terminal);
     const given = parse(command, args.slice(countWords(command.words)));
     if (given.isSet('help')) {
       terminal.out(`${command.summary}\n\ntrestle ${command.words} ${command.usage}\n\n${SHARED}`);
@@ -53,11 +53,15 @@ const SHARED = `Of all commands:
   --help
 `;
 
-function showHelp([first]: readonly string[], terminal: Terminal): ExitCode {
-  const isAsked = first === undefined || first === '--help' || first === 'help';
-  if (!isAsked && !COMMANDS.some(({ words }) => words.startsWith(`${first} `)))
-    throw usageError(`Unknown command "${first}". See trestle --help.`);
-  const shown = COMMANDS.filter(({ words }) => isAsked || words.startsWith(`${first} `));
+/** Lists all commands, or those of a group such as `subgraph`. A command that does not exist is an error, and so is a group for programs. */
+function showHelp([first, second]: readonly string[], format: Format, terminal: Terminal): ExitCode {
+  const isWhole = first === undefined || first === '--help' || first === 'help';
+  const isGroup = COMMANDS.some(({ words }) => words.startsWith(`${first ?? ''} `));
+  const isAsked = isWhole || (isGroup && second === '--help');
+  const isNamed = second !== undefined && !second.startsWith('-');
+  if (!isAsked && (!isGroup || isNamed || format !== 'text'))
+    throw usageError(`Unknown command "${isGroup && isNamed ? `${first} ${second}` : first}". See trestle --help.`);
+  const shown = COMMANDS.filter(({ words }) => isWhole || words.startsWith(`${first} `));
   const list = shown.map(({ words, summary }) => `  ${words.padEnd(20)} ${summary}`).join('\n');
   terminal.out(`Usage: trestle COMMAND\n\n${list}\n\n${SHARED}`);
   return isAsked ? EXIT.success : EXIT.usage;

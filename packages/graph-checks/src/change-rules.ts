@@ -44,6 +44,16 @@ export function isNewImplementation({ type, meta }: FoundChange, { from, to }: C
   return isObjectType(to.getType(String(objectTypeName))) && from.getType(String(addedInterfaceName)) !== undefined;
 }
 
+/**
+ * Returns whether a change takes the default of an argument or an input field that is not nullable, so that it is required: the library knows only
+ * that the default is another one.
+ */
+export function isNewlyRequired({ type, meta }: FoundChange, { to }: Compared): boolean {
+  if (type === 'FIELD_ARGUMENT_DEFAULT_CHANGED') return isArgumentRequired(meta as Meta, to);
+  if (type === 'INPUT_FIELD_DEFAULT_VALUE_CHANGED') return isFieldRequired(meta as Meta, to);
+  return type === 'DIRECTIVE_ARGUMENT_DEFAULT_VALUE_CHANGED' && isDirectiveArgumentRequired(meta as Meta, to);
+}
+
 /** Returns whether a change is that of a use of `@deprecated`, which harms no client. The library knows only that it is a directive. */
 export function isUseOfDeprecated({ type, meta }: FoundChange): boolean {
   if (!String(type).startsWith('DIRECTIVE_USAGE_')) return false;
@@ -141,4 +151,10 @@ function isFieldRequired(meta: Meta, to: GraphQLSchema): boolean {
   const type = to.getType(text('inputName')(meta));
   const field = isInputObjectType(type) ? type.getFields()[text('inputFieldName')(meta)] : undefined;
   return field !== undefined && isRequiredInputField(field);
+}
+
+function isDirectiveArgumentRequired(meta: Meta, to: GraphQLSchema): boolean {
+  const directive = to.getDirective(text('directiveName')(meta));
+  const argument = directive?.args.find(({ name }) => name === text('directiveArgumentName')(meta));
+  return argument !== undefined && isRequiredArgument(argument);
 }

@@ -9,6 +9,7 @@ import {
   type Compared,
   isInputChange,
   isNewImplementation,
+  isNewlyRequired,
   isPossibleTypeChange,
   isUseOfDeprecated,
 } from './change-rules.ts';
@@ -53,6 +54,7 @@ function leaveOutRepeated(changes: readonly Change[]): Change[] {
 
 function levelOf(change: Change, compared: Compared): ChangeLevel {
   if (isUseOfDeprecated(change)) return 'safe';
+  if (isNewlyRequired(change, compared)) return 'breaking';
   // The library counts every part of a new type as safe.
   return isNewImplementation(change, compared) ? 'dangerous' : LEVELS[change.criticality.level];
 }

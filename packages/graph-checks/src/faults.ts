@@ -34,8 +34,12 @@ export function faultAtNodes(text: FaultText, nodes: readonly ASTNode[], preferr
   return { ...text, subgraph: loc.source.name, line: loc.startToken.line, column: loc.startToken.column };
 }
 
-/** Returns the fault that an error of graphql-js or of a composer describes. Its code is that of its extensions, or `fallback`. */
-export function faultOfError(error: GraphQLError, fallback: string, preferred: readonly string[] = []): GraphFault {
+/**
+ * Returns the fault that an error of graphql-js or of a composer describes. Its code is that of its extensions, or `fallback`. An error without
+ * extensions, such as the RangeError for a text that is nested too deeply, has no place.
+ */
+export function faultOfError(error: Error | GraphQLError, fallback: string, preferred: readonly string[] = []): GraphFault {
+  if (!('extensions' in error)) return faultWithoutPlace({ code: fallback, message: error.message, severity: 'error' });
   const code = error.extensions['code'];
   const text: FaultText = { code: typeof code === 'string' ? code : fallback, message: error.message, severity: 'error' };
   const placed = faultAtNodes(text, error.nodes ?? [], preferred);
