@@ -123,9 +123,18 @@ function readToken({ token, header, algorithm, kid }: ParsedToken, { issuer, key
     throw unauthorized(cause);
   }
   if (typeof payload === 'string') throw refused('its payload is no JSON object');
-  // A token without an id is identified by what was signed.
-  const { jti = issuer.requireJti ? undefined : createHash('sha256').update(token).digest('base64url') } = payload;
+  const { jti = issuer.requireJti ? undefined : hashSigned(token) } = payload;
   return readClaims({ ...payload, ...(jti !== undefined && { jti }) }, issuer, seconds);
+}
+
+/**
+ * Returns the id of a token that has none: the SHA-256 of what was signed. The signature is left out, because anybody can make another valid one
+ * of an ECDSA signature (`s` becomes `n - s`), and a token with that one must not escape its revocation.
+ */
+function hashSigned(token: string): string {
+  return createHash('sha256')
+    .update(token.slice(0, token.lastIndexOf('.')))
+    .digest('base64url');
 }
 
 /** Every id gets the issuer's name as a prefix, so that it is never the id of an account, token or session of ours or of another issuer. */

@@ -41,7 +41,7 @@ const EMPTY: Adapter = {
 /** Creates the adapter of each model. */
 export function createAdapterFactory(options: AdapterOptions): AdapterFactory {
   return (kind) => {
-    if (kind === 'Client') return { ...EMPTY, find: async (id) => toMetadata(await options.clients.find(id)) };
+    if (kind === 'Client') return { ...EMPTY, find: async (id) => toMetadata(await findClient(options, id)) };
     if (kind === 'AccessToken' || kind === 'ClientCredentials') return createTokenAdapter(kind, options.accessTokens);
     return createRecordAdapter(kind, options);
   };
@@ -56,10 +56,11 @@ function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRec
     async upsert(key, payload, expiresInSeconds = 0) {
       const isAnonymous = payload.accountId === undefined && ANONYMOUS_KINDS.has(kind);
       if (isAnonymous && !takeAnonymousRecord()) throw new errors.TemporarilyUnavailable('too many requests at once');
-      const isWritten =
+      const write =
         kind === 'Grant'
-          ? await records.saveGrant({ key, payload, expiresInSeconds }, describeClient())
-          : await records.upsert({ kind, key, payload, expiresInSeconds });
+          ? records.saveGrant({ key, payload, expiresInSeconds }, describeClient())
+          : records.upsert({ kind, key, payload, expiresInSeconds });
+      const isWritten = await write.catch(refuseParameters);
       if (!isWritten) refuseRecord(kind);
     },
     async find(key) {
@@ -101,6 +102,20 @@ async function requirePatience(records: RecordStore, key: string, { accountId, e
   // A second of tolerance for clients whose timer fires early, or whose requests take different ways.
   if (await records.poll({ kind: 'DeviceCode', key }, POLL_INTERVAL_SECONDS - 1)) return;
   throw new errors.SlowDown(`poll at most every ${String(POLL_INTERVAL_SECONDS)} seconds`);
+}
+
+/** Finds a client. PostgreSQL stores no U+0000, so that none has it in its id. */
+function findClient({ clients }: AdapterOptions, id: string): Promise<OAuthClient | undefined> {
+  return id.includes('\0') ? Promise.resolve(undefined) : clients.find(id);
+}
+
+/** The errors of PostgreSQL for a record that is too large (check_violation), or has U+0000 (untranslatable_character). */
+const NOT_STORED: ReadonlySet<unknown> = new Set(['23514', '22P05']);
+
+/** Throws the error of a record that was not written. Its size and characters are those of the request's parameters. */
+function refuseParameters(error: unknown): never {
+  const isOfParameters = NOT_STORED.has((error as { readonly code?: unknown } | null)?.code);
+  throw isOfParameters ? new errors.InvalidRequest('a parameter is too long, or contains U+0000') : error;
 }
 
 function toMetadata(client: OAuthClient | undefined): AdapterPayload | undefined {

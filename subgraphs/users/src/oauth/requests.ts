@@ -6,17 +6,17 @@ import { encodeJwt } from './jwt-lookup.ts';
 const MAX_FORM_BYTES = 32 * 1024;
 const FORM_TYPE = /^application\/x-www-form-urlencoded *(?:;|$)/i;
 
-/** Thrown for a body that is no form, or is too large. */
+/** Thrown for a body that is no form, is too large, or has a character that PostgreSQL does not store. */
 export class FormError extends Error {
-  readonly status: 413 | 415;
+  readonly status: 400 | 413 | 415;
 
-  constructor(status: 413 | 415, message: string) {
+  constructor(status: 400 | 413 | 415, message: string) {
     super(message);
     this.status = status;
   }
 }
 
-/** Reads the fields of a form. Throws a FormError when the body is no form or exceeds 32 KiB. */
+/** Reads the fields of a form. Throws a FormError when the body is no form, exceeds 32 KiB, or contains U+0000. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(request.headers['content-type'] ?? ''))
     throw new FormError(415, 'The body must be a form: application/x-www-form-urlencoded.');
@@ -27,7 +27,9 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
     if (size > MAX_FORM_BYTES) throw new FormError(413, `The form exceeds the limit of ${String(MAX_FORM_BYTES)} bytes.`);
     chunks.push(chunk);
   }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  const form = new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+  if ([...form.values()].some((value) => value.includes('\0'))) throw new FormError(400, 'The form must not contain U+0000.');
+  return form;
 }
 
 /**

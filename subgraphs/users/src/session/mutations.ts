@@ -160,7 +160,7 @@ async function toPayload(account: SessionAccount, refreshToken: string, context:
 }
 
 /** Returns whether a session was begun by a login: API keys and OAuth grants are sessions too. */
-function isLogin(sessionId: string | null): sessionId is string {
+export function isLogin(sessionId: string | null): sessionId is string {
   return sessionId?.startsWith('ses_') === true;
 }
 

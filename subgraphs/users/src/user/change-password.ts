@@ -1,9 +1,11 @@
 /** The mutation that sets a new password. */
 import { requireCaller } from '@trestle/chassis/request/context';
+import type { Caller } from '@trestle/identity';
+import { ACCESS_TOKEN_SECONDS } from '@trestle/identity/tokens/tokens';
 import { fail } from '@trestle/schema/errors';
 import type { UsersContext } from '../context.ts';
 import { toSessionClient } from '../session/client.ts';
-import type { AuthPayload } from '../session/mutations.ts';
+import { type AuthPayload, isLogin } from '../session/mutations.ts';
 import { type PasswordChange, checkNewPassword } from './rules.ts';
 
 /**
@@ -12,7 +14,8 @@ import { type PasswordChange, checkNewPassword } from './rules.ts';
  * when another request was first, and what {@link ConfirmPassword} rejects with.
  */
 export async function changePassword(change: PasswordChange, context: UsersContext): Promise<AuthPayload> {
-  const { userId, sessionId, tokenId, scopes } = requireCaller(context);
+  const caller = requireCaller(context);
+  const { userId, sessionId, tokenId, scopes } = caller;
   const user = await context.loaders.user.need(userId);
   checkNewPassword(user, change);
   const client = toSessionClient(context);
@@ -27,6 +30,13 @@ export async function changePassword(change: PasswordChange, context: UsersConte
   });
   await context.revoke({ userId, generation: changed.tokenGeneration });
   const grant = await context.secondFactors.restrict({ ...changed, sessionId: sessionId ?? tokenId });
-  const { token, expiresInSeconds } = context.tokens.issue({ ...grant, scopes });
+  const { token, expiresInSeconds } = context.tokens.issue({ ...grant, scopes, lifetimeSeconds: toLifetime(caller, context.clock()) });
   return { token, expiresIn: expiresInSeconds, user: { ...changed, isProven: true } };
+}
+
+/** Returns how long the new token is valid, in seconds: no longer than that of the request, unless this is a login. An API key may expire then. */
+function toLifetime({ sessionId, expiresAt }: Caller, now: Date): number {
+  if (isLogin(sessionId)) return ACCESS_TOKEN_SECONDS;
+  const secondsLeft = expiresAt - Math.ceil(now.getTime() / 1000);
+  return Math.min(Math.max(secondsLeft, 1), ACCESS_TOKEN_SECONDS);
 }
