@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system.close());
 
 /** PostgreSQL and JavaScript write the last letter of the second name in lower case in two ways. */
-it.each(['ada', 'ΑΔΑΣ'])('accepts a login after the password of %s@example.org was reset, though too many had failed', async (name) => {
+it.each(['ada', 'ΑΣ'])('accepts a login after the password of %s@example.org was reset, though too many had failed', async (name) => {
   const { stores, transact } = system;
   const { id: userId, tokenGeneration } = await stores.users.create({ email: `${name}@example.org`, name: 'Ada', password: '' }, 'hash');
   const attempts = createAttempts({ transact, secret });
