@@ -46,7 +46,7 @@ describe('a parameter with U+0000', () => {
     await browser.open(authorizationPath(app.id, { scope: 'openid' }));
     expect((await browser.submit({ action: 'login', email: 'a\0@example.org', password: 'x' })).status).toBe(400);
     await browser.open('/oauth/device');
-    expect((await browser.submit({ user_code: 'BCDF\0GHJK' })).status).toBeLessThan(500);
+    expect((await browser.submit({ user_code: 'B\0C' })).status).toBeLessThan(500);
     expect((await system.post('/password-reset', { email: 'a\0@example.org' })).status).toBe(400);
   });
 });

@@ -43,7 +43,7 @@ export interface UserJobs {
 /** Opens them. Without a mail server, mails are kept in memory and shown to this machine alone. */
 export function openJobs({ smtpUrl, mailFrom, contentUrl, attempts, log, ...options }: OpenJobsOptions): UserJobs {
   const { stores, transact, origin } = options;
-  const forgiveLogins = (email: string) => attempts.forgive('login', email.toLowerCase());
+  const forgiveLogins = (loginName: string) => attempts.forgive('login', loginName);
   const passwordResets = createPasswordResets({ ...options, forgiveLogins });
   const mailbox = smtpUrl === undefined ? createMailbox() : undefined;
   const from = mailFrom ?? `Trestle <no-reply@${origin === undefined ? 'localhost' : new URL(origin).hostname}>`;

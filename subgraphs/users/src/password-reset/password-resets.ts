@@ -56,8 +56,8 @@ export interface PasswordResetsOptions {
   readonly transact: Transact;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly revoke: (revocation: Revocation) => Promise<void>;
-  /** Forgets failed logins of an account: its owner has proved to be the owner. */
-  readonly forgiveLogins: (email: string) => Promise<void>;
+  /** Forgets failed logins with an address, in the case in which they are counted: its owner has proved to be the owner. */
+  readonly forgiveLogins: (loginName: string) => Promise<void>;
   /** The secret of this deployment that tokens and counters are derived from. */
   readonly secret: string;
   /** The public origin of the bridge, which links lead to; undefined for a system without one. */
@@ -141,7 +141,7 @@ async function confirm(
   const tokenHash = hashResetToken(token);
   const link = tokenHash && (await stores.passwordResets.find(tokenHash));
   if (!tokenHash || !link) throw invalidLink();
-  const { userId, email, jobId } = link;
+  const { userId, email, loginName, jobId } = link;
   rejectFaults(findPasswordFaults({ field: 'password', password, email }));
   const to = await passwords.hash(password);
   const generation = await transact(async ({ users, passwordResets, securityEvents }) => {
@@ -152,7 +152,7 @@ async function confirm(
     return account.tokenGeneration;
   });
   await revoke({ userId, generation });
-  await forgiveLogins(email);
+  await forgiveLogins(loginName);
 }
 
 /** The same for a token that never existed, has expired or was used. */

@@ -16,6 +16,8 @@ export interface MailedLink {
 export interface LinkAccount {
   readonly userId: string;
   readonly email: string;
+  /** The address in the case in which logins are counted. */
+  readonly loginName: string;
   readonly jobId: string;
 }
 
@@ -51,7 +53,8 @@ export function createPasswordResetStore(prisma: Pick<UserClient, '$queryRaw' | 
     },
     async find(tokenHash) {
       const [account] = await prisma.$queryRaw<LinkAccount[]>(sql`
-        SELECT u."id" AS "userId", u."email", r."jobId" FROM "password_resets" r JOIN "users" u ON u."id" = r."userId" AND u."isActive"
+        SELECT u."id" AS "userId", u."email", lower(u."email") AS "loginName", r."jobId"
+        FROM "password_resets" r JOIN "users" u ON u."id" = r."userId" AND u."isActive"
         WHERE r."tokenHash" = ${tokenHash} AND ${IS_VALID}`);
       return account;
     },
