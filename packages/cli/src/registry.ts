@@ -29,6 +29,8 @@ export function createRegistryClient(address: string | undefined, token: string 
       const headers = { authorization: `Bearer ${token}`, 'apollographql-client-name': 'trestle-cli' };
       const { data, errors } = await sendGraphQL({ url, query, variables, headers, timeoutMs: TIMEOUT_MS, ...options });
       if (errors?.[0]) throw toError(errors[0]);
+      if (typeof data !== 'object' || data === null)
+        throw new CommandError(`${url.origin} does not answer as a registry does.`, EXIT.server, 'REGISTRY_ERROR');
       return data as Data;
     },
   };

@@ -23,9 +23,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 // eslint-disable-next-line no-control-regex -- these are the characters to remove
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Returns text without control characters, so that a schema or a server cannot change what a terminal shows. */
+/** What GitHub Actions takes for a command when it is in a log: `::` at the beginning of a line, and the older form `##[`. */
+const COMMAND = /(?<!\S):(?=:)|(?<=#)#(?=\[)/gu;
+
+/**
+ * Returns text without control characters, and without commands of GitHub Actions, so that a schema or a server can change neither what a terminal
+ * shows nor how a job runs.
+ */
 export function stripControl(text: string): string {
-  return text.replace(CONTROL, '\ufffd');
+  return text.replace(CONTROL, '\ufffd').replace(COMMAND, '\ufffd');
 }
 
 /** Creates the terminal of a process. `NO_COLOR` switches colours off, `FORCE_COLOR` on (no-color.org). */

@@ -1,7 +1,7 @@
 /** `operations push|list` and `check approve`. */
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import type { Command } from '../command.ts';
-import { EXIT, usageError } from '../exit-codes.ts';
+import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readText } from '../files.ts';
 import { stripControl } from '../terminal.ts';
 import { notFound, onePositional } from './subgraph-read.ts';
@@ -22,6 +22,17 @@ function toFault(name: string, messages: readonly string[]): GraphFault {
   return { code: 'INVALID_OPERATION', message, severity: 'warning', subgraph: null, line: null, column: null };
 }
 
+/** Names the files of a batch in place of their numbers, and says how many were registered by the batches before. */
+function explainRefusal(
+  error: unknown,
+  { files, registered }: { readonly files: readonly string[]; readonly registered: number },
+): unknown {
+  if (!(error instanceof CommandError)) return error;
+  const named = error.message.replace(/\bdocuments\.(\d+)\b/gu, (field, index: string) => files[Number(index)] ?? field);
+  const before = registered > 0 ? `\nThe first ${String(registered)} documents were registered before.` : '';
+  return new CommandError(`${named}${before}`, error.exitCode, error.code);
+}
+
 /** The command `operations push`. */
 export const operationsPush: Command = {
   words: 'operations push',
@@ -37,7 +48,12 @@ export const operationsPush: Command = {
     const total: PushResult = { added: 0, unchanged: 0, invalid: [] };
     for (let at = 0; at < documents.length; at += BATCH) {
       const input = { environment: context.environment(), client: context.required('client'), documents: documents.slice(at, at + BATCH) };
-      const { pushOperations } = await context.registry().send<{ pushOperations: PushResult }>(mutation, { input });
+      const { pushOperations } = await context
+        .registry()
+        .send<{ pushOperations: PushResult }>(mutation, { input })
+        .catch((error: unknown) => {
+          throw explainRefusal(error, { files: positionals.slice(at), registered: at });
+        });
       total.added += pushOperations.added;
       total.unchanged += pushOperations.unchanged;
       total.invalid.push(...pushOperations.invalid);

@@ -115,7 +115,8 @@ async function readUsage(path: string | undefined): Promise<RecordedUsage | unde
   try {
     const usage = JSON.parse(await readText(path)) as Partial<RecordedUsage>;
     const isValid = typeof usage.days === 'number' && Array.isArray(usage.operations) && usage.operations.every(isOperation);
-    if (!isValid) throw new Error('it must have `days` and `operations` with `hash`, `text` and `clients`');
+    if (!isValid)
+      throw new Error('it must have `days` and `operations` with `hash`, `text` and `clients`; `seenInputs` must be a list of strings');
     return usage as RecordedUsage;
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -124,10 +125,12 @@ async function readUsage(path: string | undefined): Promise<RecordedUsage | unde
 }
 
 function isOperation(operation: unknown): boolean {
-  const { hash, text, clients } = (operation ?? {}) as Record<string, unknown>;
+  const { hash, text, clients, seenInputs = [] } = (operation ?? {}) as Record<string, unknown>;
   const isClient = (client: unknown) => {
     const { name, count, lastSeen } = (client ?? {}) as Record<string, unknown>;
     return (typeof name === 'string' || name === null) && typeof count === 'number' && typeof lastSeen === 'string';
   };
-  return typeof hash === 'string' && typeof text === 'string' && Array.isArray(clients) && clients.every(isClient);
+  // With another form the operation would count as one that uses nothing.
+  const areInputs = Array.isArray(seenInputs) && seenInputs.every((each) => typeof each === 'string');
+  return typeof hash === 'string' && typeof text === 'string' && areInputs && Array.isArray(clients) && clients.every(isClient);
 }
