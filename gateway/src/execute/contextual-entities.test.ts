@@ -110,6 +110,29 @@ describe('contextual arguments', () => {
     expect([data, errors]).toEqual([expected, []]);
   });
 
+  it('are not needed for entities of a type without them', async () => {
+    const key = (id: string) => ({ __typename: id.startsWith('a') ? 'A' : 'B', id });
+    const links = { ...reference, link: ({ id }: { id: string }) => ({ id: `l${id}` }) };
+    const askItems = federate({
+      items: {
+        sdl: `union Item = A | B type Query { items: [Item!]! }
+          type A @key(fields: "id") { id: ID! value: String } type B @key(fields: "id") { id: ID! value: String }`,
+        resolvers: { Query: { items: () => ['b1', 'a1'].map((id) => ({ ...key(id), value: 'v' })) } },
+      },
+      links: {
+        sdl: `type A @key(fields: "id") @context(name: "item") { id: ID! value: String @external link: Link }
+          type B @key(fields: "id") @context(name: "item") { id: ID! value: String @external link: Link }
+          type Link @key(fields: "id") { id: ID! text(own: String @fromContext(field: "$item { value }")): String }`,
+        resolvers: {
+          ...{ A: links, B: links },
+          Link: { ...reference, text: ({ id }: { id: string }, { own }: { own?: string }) => `${id}:${String(own)}` },
+        },
+      },
+    });
+    const { data, errors } = await askItems('{ items { ... on B { link { id } } ... on A { link { text } } } }');
+    expect([data, errors]).toEqual([{ items: [{ link: { id: 'lb1' } }, { link: { text: 'la1:v' } }] }, []]);
+  });
+
   const many = (currencies: readonly (string | undefined)[], amount: (id: string) => unknown) =>
     federate({
       ...SUBGRAPHS,

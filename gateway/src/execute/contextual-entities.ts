@@ -2,17 +2,9 @@
  * A fetch of entities with contextual arguments (`@fromContext`): collects the representations by the values of the objects above them. One request
  * has several groups of equal values, each with a field `_entities` of its own; a subgraph gets no more requests than there are such sets of groups.
  */
-import {
-  type ContextCondition,
-  type ContextFetch,
-  type ContextVariable,
-  type Data,
-  type FetchStep,
-  type Place,
-  type RenameSegment,
-  type Represent,
-  UNSAFE_ID,
-} from '../program/program.ts';
+import type { ContextFetch, ContextVariable } from '../program/context-fetch.ts';
+import type { RenameSegment } from '../program/key-rename.ts';
+import { type Data, type FetchStep, type Place, type Represent, UNSAFE_ID } from '../program/program.ts';
 import { type EntityBatch, type EntitySource, type FoundEntities, groupPlaces, isOf, mergeEntities, placesOf } from './entities.ts';
 import { rename } from './merge.ts';
 
@@ -59,10 +51,8 @@ function findGroups(
   const write = compiled.represent[step.entities?.represent ?? 0] as Represent;
   const found: FoundInContexts = { entities: [], parents: [], keys: [], ends: [], members: [] };
   const groups = new Map<string, Group>();
-  // No field has the value of the others, whatever it is.
-  const needed = variables.map((each) => (each.isNonNull || each.uses.some((use) => holds(use, conditions)) ? each : undefined));
   const add = (entity: Data, above: readonly Data[]) => {
-    const values = readValues(needed, entity, above);
+    const values = readValues(variables, { entity, above, conditions });
     const representation = values && write(entity, conditions);
     if (!values || representation === null || representation === undefined || representation === UNSAFE_ID) return undefined;
     const key = values.join('\n');
@@ -113,27 +103,38 @@ function eachEntity(place: Place, data: Data, use: (located: LocatedEntity) => v
   walk(data, 0, { parent: data, key: '' });
 }
 
-function holds(use: readonly ContextCondition[], conditions: EntitySource['conditions']): boolean {
-  return use.every(({ variable, isIncluded }) => (conditions[variable] === true) === isIncluded);
+interface ValueSource extends Pick<LocatedEntity, 'entity' | 'above'>, Pick<EntitySource, 'conditions'> {}
+
+/** Returns whether a field that is fetched for the entity has the variable. One that cannot be null is needed by the document itself. */
+function isUsed({ isNonNull, uses }: ContextVariable, { entity, conditions }: ValueSource): boolean {
+  if (isNonNull) return true;
+  const type = entity['__typename'] as string | undefined;
+  return uses.some(
+    (use) =>
+      (type === undefined || use.types === undefined || use.types.includes(type)) &&
+      use.conditions.every(({ variable, isIncluded }) => (conditions[variable] === true) === isIncluded),
+  );
 }
 
-/**
- * Returns the values as JSON; undefined when one was not fetched, or is null where it must not be. The value is null in the place of a variable that is
- * undefined.
- */
-function readValues(variables: readonly (ContextVariable | undefined)[], entity: Data, above: readonly Data[]): string[] | undefined {
+/** Returns the values as JSON; undefined when one that is used was not fetched, or is null where it must not be. */
+function readValues(variables: readonly ContextVariable[], source: ValueSource): string[] | undefined {
+  const { entity, above } = source;
   const texts: string[] = [];
   for (const variable of variables) {
+    if (!isUsed(variable, source)) {
+      texts.push('null');
+      continue;
+    }
     // An object of a type that no condition names has no value (the composition demands an argument that may be null then).
     let value: unknown = null;
-    for (const { up, path } of variable?.sources ?? []) {
+    for (const { up, path } of variable.sources) {
       const object = up === 0 ? entity : above.at(-up);
       const read = readPath(object, path, 0);
       if (read === OTHER_TYPE) continue;
       value = read;
       break;
     }
-    if (value === undefined || (value === null && variable?.isNonNull === true)) return undefined;
+    if (value === undefined || (value === null && variable.isNonNull)) return undefined;
     texts.push(JSON.stringify(value));
   }
   return texts;

@@ -1,5 +1,6 @@
 /** Merges the result of a fetch into the data of an operation. Objects are moved, not copied: each result belongs to one operation. */
-import type { Data, KeyRename, RenameSegment } from '../program/program.ts';
+import type { KeyRename, RenameSegment } from '../program/key-rename.ts';
+import type { Data } from '../program/program.ts';
 
 /**
  * Merges `source` into `target`, deeply. With `interfaces`, the names of interfaces, what several parts of an operation fetch of one object is merged

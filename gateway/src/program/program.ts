@@ -2,6 +2,8 @@
  * The program of an operation: its plan and the source of its generated code, as plain data. The planner thread sends it to the serving
  * thread, so it contains no schema and no functions (ADR 7).
  */
+import type { ContextFetch } from './context-fetch.ts';
+import type { KeyRename } from './key-rename.ts';
 import type { Denial } from '../access/denial.ts';
 import type { OperationUsage } from '../request/operation-usage.ts';
 import type { OperationKind } from '../request/operation.ts';
@@ -195,50 +197,6 @@ export interface EntityFetch {
   /** Types for which this fetch decides whether an entity exists: an entity that its subgraph returns as null is null in the result. */
   readonly decides: readonly string[];
 }
-
-/**
- * The contextual arguments of a fetch of entities (`@fromContext`). Entities with equal values are a group. A single group is fetched by the document
- * of the step; for several groups each has a field `_entities` of its own in one document, which is written of these texts with the number of the
- * group between each two: `start`, the `definitions` of every group, `middle`, the `entities` of every group, and a closing brace.
- */
-export interface ContextFetch {
-  readonly variables: readonly ContextVariable[];
-  readonly start: string;
-  readonly definitions: readonly string[];
-  readonly middle: string;
-  readonly entities: readonly string[];
-}
-
-/** A variable with a value of an object above the entity, or of the entity itself. */
-export interface ContextVariable {
-  readonly name: string;
-  readonly isNonNull: boolean;
-  /** The conditions around each field that has the variable. The value is fetched under the same conditions, so it is absent where none holds. */
-  readonly uses: readonly (readonly ContextCondition[])[];
-  /** The first source is used whose type conditions the object meets. */
-  readonly sources: readonly ContextSource[];
-}
-
-/** `@include` (true) or `@skip` (false) with a variable. */
-export interface ContextCondition {
-  readonly variable: string;
-  readonly isIncluded: boolean;
-}
-
-export interface ContextSource {
-  /** How many objects above the entity; 0 for the entity itself. */
-  readonly up: number;
-  readonly path: readonly RenameSegment[];
-}
-
-/** Renames a field that was fetched under another response key. */
-export interface KeyRename {
-  /** Keys and `... on Type` conditions. */
-  readonly path: readonly RenameSegment[];
-  readonly to: string;
-}
-
-export type RenameSegment = { readonly key: string } | { readonly types: readonly string[] };
 
 export interface VariableProgram {
   readonly name: string;

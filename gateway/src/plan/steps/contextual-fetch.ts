@@ -12,7 +12,7 @@ import {
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
-import type { ContextCondition, ContextFetch, ContextSource, ContextVariable } from '../../program/program.ts';
+import type { ContextCondition, ContextFetch, ContextSource, ContextUse, ContextVariable } from '../../program/context-fetch.ts';
 import { UNRESOLVABLE, Uncovered } from '../selections/cover.ts';
 import { REPRESENTATIONS } from '../selections/reserved-variables.ts';
 import { ON, typesOf } from '../selections/type-names.ts';
@@ -34,12 +34,13 @@ export function compileContexts({ node, operation }: ContextualNode, schema: Gra
   const sources = new Map<string, ContextSource[]>();
   for (const { path, renameKeyTo } of node.contextRewrites)
     sources.set(renameKeyTo, [...(sources.get(renameKeyTo) ?? []), toSource(path, schema)]);
-  const uses = findUses(definition.selectionSet, []);
+  const uses = findUses(definition.selectionSet, { ...EVERYWHERE, schema });
   const variables = (definition.variableDefinitions ?? []).flatMap((each): ContextVariable[] => {
     const name = each.variable.name.value;
     const own = sources.get(name);
-    const found = uses.filter((use) => use.name === name).map(({ conditions }) => conditions);
-    return own ? [{ name, isNonNull: each.type.kind === Kind.NON_NULL_TYPE, uses: found, sources: own }] : [];
+    const found = uses.filter((use) => use.name === name).map(({ types, conditions }) => ({ types, conditions }));
+    const isNonNull = each.type.kind === Kind.NON_NULL_TYPE;
+    return own ? [{ name, isNonNull, uses: found, sources: own }] : [];
   });
   // The planner names variables by argument: an argument with objects of two levels would get the value of one of them.
   const levels = variables.find(({ sources: [first, ...others] }) => others.some(({ up }) => up !== first?.up));
@@ -47,22 +48,39 @@ export function compileContexts({ node, operation }: ContextualNode, schema: Gra
   return { variables, ...toTemplate(definition, new Set(variables.map(({ name }) => name))) };
 }
 
-interface Use {
+interface Use extends ContextUse {
   readonly name: string;
-  readonly conditions: readonly ContextCondition[];
 }
 
-/** Returns the variables of arguments, each with the conditions that apply there. */
-function findUses({ selections }: SelectionSetNode, around: readonly ContextCondition[]): Use[] {
+interface Around extends ContextUse {
+  /** How many fields are around: none for `_entities`, one for fields of entities. */
+  readonly depth: number;
+}
+
+const EVERYWHERE: Around = { types: undefined, conditions: [], depth: 0 };
+
+/** Returns the variables of arguments, each with the types of entities and the conditions that apply there. */
+function findUses({ selections }: SelectionSetNode, around: Around & { readonly schema: GraphQLSchema }): Use[] {
   return selections.flatMap((selection): Use[] => {
-    const conditions = [...around, ...(selection.directives ?? []).flatMap(toCondition)];
-    const below = selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet ? findUses(selection.selectionSet, conditions) : [];
-    if (selection.kind !== Kind.FIELD) return below;
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return [];
+    const conditions = [...around.conditions, ...(selection.directives ?? []).flatMap(toCondition)];
+    const isField = selection.kind === Kind.FIELD;
+    const types = isField ? around.types : narrow(around, selection.typeCondition?.name.value);
+    const depth = around.depth + (isField ? 1 : 0);
+    const below = selection.selectionSet ? findUses(selection.selectionSet, { ...around, types, conditions, depth }) : [];
+    if (!isField) return below;
     const own = (selection.arguments ?? []).flatMap(({ value }) =>
-      value.kind === Kind.VARIABLE ? [{ name: value.name.value, conditions }] : [],
+      value.kind === Kind.VARIABLE ? [{ name: value.name.value, types, conditions }] : [],
     );
     return [...own, ...below];
   });
+}
+
+/** Returns the types of entities within a fragment. One below a field of an entity says nothing about the entity. */
+function narrow({ types, depth, schema }: Around & { readonly schema: GraphQLSchema }, condition: string | undefined) {
+  if (depth !== 1 || condition === undefined) return types;
+  const named = typesOf(schema, condition);
+  return types ? types.filter((type) => named.includes(type)) : named;
 }
 
 function toCondition({ name, arguments: [given] = [] }: DirectiveNode): ContextCondition[] {

@@ -1,7 +1,8 @@
 /** Turns a query plan into the steps of a program, and generates the code of each fetch: where its objects are, and their representations. */
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, isInterfaceType } from 'graphql';
-import type { EntityFetch, FetchStep, GraphStep, KeyRename, Place, PlanStep } from '../../program/program.ts';
+import type { KeyRename } from '../../program/key-rename.ts';
+import type { EntityFetch, FetchStep, GraphStep, Place, PlanStep } from '../../program/program.ts';
 import { type Beginning, type Located, childrenOf, joinAlike } from './alike-nodes.ts';
 import { type Task, batchEntities } from './batch-entities.ts';
 import type { FetchSource } from '../bytes/requested-fetch.ts';
