@@ -19,8 +19,8 @@ export interface LocalSubgraph {
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Returns a text file, or standard input for `-`, without a byte order mark, which editors on Windows write. Throws a CommandError when it cannot be
- * read, or when it is standard input for the second time.
+ * Returns the content of a file, or of standard input for `-`, without a byte order mark, which editors on Windows write. Throws a CommandError when
+ * it cannot be read, or when it is standard input for the second time.
  */
 export async function readText(path: string): Promise<string> {
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { stripControl } from './terminal.ts';
 
 describe('stripControl', () => {
-  it('leaves no command of GitHub Actions in a text', () => {
+  it('leaves no command of GitHub Actions in a string', () => {
     expect(stripControl('::stop-commands::x')).toBe('\ufffd:stop-commands::x');
     expect(stripControl('message\n  ::error::x\n##[add-mask]x')).toBe('message\n  \ufffd:error::x\n#\ufffd[add-mask]x');
     expect(stripControl('std::vector and ## a heading [link]')).toBe('std::vector and ## a heading [link]');

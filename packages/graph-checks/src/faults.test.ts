@@ -5,7 +5,7 @@ import { composeGraph } from './compose.ts';
 import { validateDocuments } from './documents.ts';
 import { lintSdl } from './lint.ts';
 
-describe('a text that is nested too deeply to be parsed', () => {
+describe('a schema or document that is nested too deeply to be parsed', () => {
   const LEVELS = 50_000;
   const sdl = `type Query { a: ${'['.repeat(LEVELS)}Int${']'.repeat(LEVELS)} }`;
   const fault = { code: 'GRAPHQL_PARSE_FAILED', severity: 'error', message: expect.stringContaining('stack'), line: null };

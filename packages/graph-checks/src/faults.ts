@@ -36,7 +36,7 @@ export function faultAtNodes(text: FaultText, nodes: readonly ASTNode[], preferr
 
 /**
  * Returns the fault that an error of graphql-js or of a composer describes. Its code is that of its extensions, or `fallback`. An error without
- * extensions, such as the RangeError for a text that is nested too deeply, has no place.
+ * extensions, such as the RangeError for a schema that is nested too deeply, has no place.
  */
 export function faultOfError(error: Error | GraphQLError, fallback: string, preferred: readonly string[] = []): GraphFault {
   if (!('extensions' in error)) return faultWithoutPlace({ code: fallback, message: error.message, severity: 'error' });
