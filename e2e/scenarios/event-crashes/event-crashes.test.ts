@@ -107,13 +107,11 @@ describe('events while processes are killed', () => {
     const stored = (await stack.sql<{ id: string }>('content', 'SELECT id FROM posts ORDER BY id')).map(({ id }) => id);
     // One that was not acknowledged may be stored too: its response was lost.
     expect(acknowledged.filter((id) => !stored.includes(id))).toEqual([]);
+    const recorded = `SELECT subject FROM journal WHERE type = 'post.created' ORDER BY subject`;
+    await until(async () => (await stack.sql('users', recorded)).length >= stored.length);
+    expect((await stack.sql<{ subject: string }>('users', recorded)).map(({ subject }) => subject)).toEqual(stored);
     await until(() => Promise.resolve(client.events.length >= stored.length));
     expect(client.events.map(({ subject }) => subject).sort()).toEqual(stored);
-    const recorded = await stack.sql<{ subject: string }>(
-      'users',
-      `SELECT subject FROM journal WHERE type = 'post.created' ORDER BY subject`,
-    );
-    expect(recorded.map(({ subject }) => subject)).toEqual(stored);
     // The leases of killed processes end now rather than in 40 s.
     await stack.sql('users', `UPDATE webhook_deliveries SET "nextAttemptAt" = now() WHERE status = 'WAITING'`);
     const delivered = `SELECT "eventId" FROM webhook_deliveries WHERE status = 'SUCCEEDED'`;
