@@ -4,7 +4,9 @@ import { buildSchema, parse } from 'graphql';
 import type { RequestContext } from '../request/context.ts';
 import { findDocumentError, validationPlugin } from './validate-document.ts';
 
-const schema = buildSchema('type Query { node(id: ID): Node } type Node { id: ID, node: Node, nodes: [Node] }');
+const schema = buildSchema(
+  'type Query { node(id: ID): Node } type Subscription { news: Node } type Node { id: ID, node: Node, nodes: [Node] }',
+);
 const repeat = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ');
 const messageOf = (source: string) => findDocumentError(schema, parse(source))?.message;
 const tooComplex = 'The document is too complex to validate; select each field once and spread fewer fragments';
@@ -20,6 +22,21 @@ describe('findDocumentError', () => {
   it('returns the first error of a document that does not follow the specification', () => {
     expect(messageOf('{ node { no } node { nor } }')).toBe('Cannot query field "no" on type "Node".');
     expect(messageOf('{ node { ...F } } fragment F on Node { node { ...F } }')).toContain('Cannot spread fragment "F" within itself');
+  });
+
+  it.each([
+    ['the field', 'subscription { news @skip(if: true) { id } }'],
+    ['the field, by a variable', 'subscription ($on: Boolean!) { news @include(if: $on) { id } }'],
+    ['an inline fragment', 'subscription { ... @include(if: false) { news { id } } }'],
+    ['the spread of a fragment', 'subscription { ...F @skip(if: true) } fragment F on Subscription { news { id } }'],
+    ['a field of a fragment', 'subscription { ...F } fragment F on Subscription { ...F news @skip(if: true) { id } }'],
+  ])('refuses a subscription with a condition on %s', (_, source) => {
+    expect(messageOf(source)).toBe('The root field of a subscription must not have @skip or @include.');
+  });
+
+  it('accepts conditions on other fields of a subscription, and on root fields of queries', () => {
+    expect(messageOf('subscription { news { id node @skip(if: true) { id } } }')).toBeUndefined();
+    expect(messageOf('{ node @skip(if: true) { id } }')).toBeUndefined();
   });
 
   it.each([

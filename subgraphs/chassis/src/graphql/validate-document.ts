@@ -2,6 +2,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
 import type { RequestContext } from '../request/context.ts';
+import { findConditionalRoot } from './conditional-root.ts';
 import { findExcess } from './document-limits.ts';
 
 /** A response names one error. Each that graphql-js finds holds memory of the whole validation. */
@@ -13,7 +14,7 @@ const findings = new WeakMap<DocumentNode, { readonly schema: GraphQLSchema; rea
 export function findDocumentError(schema: GraphQLSchema, document: DocumentNode): GraphQLError | undefined {
   const found = findings.get(document);
   if (found?.schema === schema) return found.error;
-  const error = findExcess(document) ?? validate(schema, document, specifiedRules, OPTIONS)[0];
+  const error = findExcess(document) ?? findConditionalRoot(document) ?? validate(schema, document, specifiedRules, OPTIONS)[0];
   findings.set(document, { schema, error });
   return error;
 }
