@@ -46,8 +46,8 @@ async function statuses(token: string): Promise<number[]> {
 const ACCEPTED = [200, 200, 200, 200, 200];
 const REFUSED = [401, 401, 401, 401, 401];
 const subscribe = (token: string) => subscribeTo(stack.gateway, { query: '{ __typename }', token }).end();
-const rotate = (delay: string) =>
-  promisify(execFile)(process.execPath, [ROTATE, '--delay', delay], { env: { ...process.env, ...stack.keyFiles } });
+const rotate = (delay: string, ...flags: string[]) =>
+  promisify(execFile)(process.execPath, [ROTATE, '--delay', delay, ...flags], { env: { ...process.env, ...stack.keyFiles } });
 
 async function logIn(): Promise<string> {
   const { body } = await stack.call('POST', '/v1/auth/login', { body: { email: 'ada@example.org', password: PASSWORD } });
@@ -100,6 +100,19 @@ describe('npm run keys:rotate', () => {
     let token = '';
     await until(async () => kidOf((token = await logIn())) !== before);
     await until(async () => (await ask(gateway.url, token)).status === 200);
+  });
+
+  it('with --revoke-old ends the tokens of all older keys, and the sockets that were opened with them', async () => {
+    const old = await logIn();
+    const socket = subscribeTo(stack.gateway, { query: 'subscription { eventAdded { id } }', resume: {}, token: old });
+    await socket.wait(1);
+    const { stdout } = await rotate('2', '--revoke-old');
+    expect(stdout).toContain(`Removed the key ${kidOf(old)}: its tokens are refused.`);
+    await until(async () => (await statuses(old)).join() === REFUSED.join());
+    expect(await socket.end()).toEqual({ close: 4403 });
+    const token = await logIn();
+    expect(await statuses(token)).toEqual(ACCEPTED);
+    expect((await readPublishedKeys()).kids).toEqual([kidOf(token)]);
   });
 
   it('refuses to run twice at the same time', async () => {

@@ -36,6 +36,16 @@ describe('planRotation', () => {
     expect(kids(third)).toEqual([third.kid, second.kid, first.kid]);
   });
 
+  it('can publish the new key alone, so that tokens of the old ones are refused', () => {
+    const first = rotate(PEM);
+    const second = rotate(first);
+    expect(kids({ publicText: second.newKeyText })).toEqual([second.kid]);
+    expect(second.kept).toEqual([first.kid, parseSigningKey(pair.privateKeyPem).kid]);
+    const verifier = createTokenVerifier({ keys: createFixedKeys(second.newKeyText) });
+    expect(verifier.verify(issue(second))).toMatchObject({ userId: 'usr_a' });
+    for (const old of [PEM, first]) expect(() => verifier.verify(issue(old))).toThrow();
+  });
+
   it('keeps the key that signs after a rotation that was interrupted, and gives the unused key an end', () => {
     const interrupted = { privateText: PEM.privateText, publicText: rotate(PEM).publicText };
     const next = rotate(interrupted, NOW + 2 * RETIRED_KEY_SECONDS);

@@ -19,6 +19,10 @@ export interface Rotation extends KeyFiles {
   readonly kid: string;
   /** Ids of the keys that were removed, because their last token has ended. */
   readonly removed: readonly string[];
+  /** The public text with the new key alone. Once it is published, no token of an older key is accepted. */
+  readonly newKeyText: string;
+  /** Ids of the keys that are in `publicText` and not in `newKeyText`. */
+  readonly kept: readonly string[];
 }
 
 /** What a rotation needs besides the files. */
@@ -47,6 +51,8 @@ export function planRotation({ privateText, publicText }: KeyFiles, { newKey, si
     publicText: formatKeySet([added, ...kept]),
     privateText: formatKeySet([{ ...newKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: added.kid }]),
     removed: published.filter(isRemoved).map(({ kid }) => kid),
+    newKeyText: formatKeySet([added]),
+    kept: kept.map(({ kid }) => kid),
   };
 }
 

@@ -10,19 +10,24 @@ export interface RotationFiles {
   readonly publicFile: string;
   /** Seconds between the publication of the new key and its first use: longer than verifiers take to load it. */
   readonly delaySeconds: number;
+  /** Whether the tokens of all older keys are refused as soon as the new key signs: one of these keys may be known to somebody else. */
+  readonly revokesOld: boolean;
 }
 
 /** What a rotation has done. */
 export interface Rotated {
   readonly kid: string;
+  /** Keys that no longer verify because their tokens have ended. */
   readonly removed: readonly string[];
+  /** Keys that no longer verify although their tokens may not have ended. */
+  readonly revoked: readonly string[];
 }
 
 /**
- * Publishes a new key, waits, and signs with it. Each file is replaced as a whole. Rejects, and then has changed nothing, when the files are
- * not a pair of keys, or when another rotation runs. When it is interrupted, the old key goes on to sign, and the next rotation is complete.
+ * Publishes a new key, waits, and signs with it; then, if `revokesOld`, publishes it alone. Each file is replaced as a whole. Rejects, and then has changed nothing, when the files are
+ * not a pair of keys, or when another rotation runs. When it is interrupted, the key that signs is published, and the next rotation is complete.
  */
-export async function rotateKeys({ privateFile, publicFile, delaySeconds }: RotationFiles): Promise<Rotated> {
+export async function rotateKeys({ privateFile, publicFile, delaySeconds, revokesOld }: RotationFiles): Promise<Rotated> {
   const unlock = await lock(`${privateFile}.lock`);
   try {
     const [privateText, publicText] = await Promise.all([readFile(privateFile, 'utf8'), readFile(publicFile, 'utf8')]);
@@ -32,7 +37,8 @@ export async function rotateKeys({ privateFile, publicFile, delaySeconds }: Rota
     await replaceFile(publicFile, rotation.publicText, { isPublic: true });
     await delay(delaySeconds * 1000);
     await replaceFile(privateFile, rotation.privateText, { isPublic: false });
-    return { kid: rotation.kid, removed: rotation.removed };
+    if (revokesOld) await replaceFile(publicFile, rotation.newKeyText, { isPublic: true });
+    return { kid: rotation.kid, removed: rotation.removed, revoked: revokesOld ? rotation.kept : [] };
   } finally {
     await unlock();
   }
