@@ -10,7 +10,7 @@ export interface RotationFiles {
   readonly publicFile: string;
   /** Seconds between the publication of the new key and its first use: longer than verifiers take to load it. */
   readonly delaySeconds: number;
-  /** Whether the tokens of all older keys are refused as soon as the new key signs: one of these keys may be known to somebody else. */
+  /** Whether the tokens of all older keys are refused as soon as the new key signs: one of these keys may be known to another person. */
   readonly revokesOld: boolean;
 }
 
