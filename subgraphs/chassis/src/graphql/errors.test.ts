@@ -58,6 +58,15 @@ describe('an error', () => {
     },
   );
 
+  it('of the database that ends a subscription has the code SERVICE_UNAVAILABLE, so that the gateway subscribes again', () => {
+    const originalError = Object.assign(new Error('Raw query failed'), {
+      code: 'P2010',
+      meta: { driverAdapterError: { cause: { originalCode: '57P01' } } },
+    });
+    const error = new GraphQLError(originalError.message, { originalError });
+    expect(formatError(error.toJSON(), error)).toMatchObject({ extensions: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 } });
+  });
+
   it('of a refused credential has its code, its status and the request id', async () => {
     const refused = fail('UNAUTHORIZED', 'The token is not valid');
     const { status, errors } = await ask(() => {

@@ -73,9 +73,11 @@ export function completeErrors(
   }));
 }
 
-/** The error of a refused credential has no path, so Apollo does not look for its cause; it has the request id already. */
+/** Errors of a refused credential and of a subscription have no path, so Apollo does not look for their cause. */
 function causeOf(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : unwrapResolverError(error);
+  if (!(error instanceof GraphQLError)) return error;
+  const { originalError } = error;
+  return originalError && !(originalError instanceof GraphQLError) ? originalError : unwrapResolverError(error);
 }
 
 /** Faults of documents and variables are plain GraphQLErrors, which Apollo wraps into one with a code. An error of a resolver has another original. */
