@@ -146,7 +146,6 @@ function createParts(options: OAuthServerOptions, onWrongUserCode: (request: Inc
     issuer: options.tokens,
     verifier: options.verifier,
     clients,
-    records,
     findAccount,
     generationOf: (accountId) => currentGenerations().of(accountId),
     async revokeToken(userId, tokenId) {
