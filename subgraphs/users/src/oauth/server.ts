@@ -140,7 +140,7 @@ const TOKEN_PATHS: ReadonlySet<string> = new Set([PATHS.revocation, PATHS.intros
 
 function createParts(options: OAuthServerOptions, onWrongUserCode: (request: IncomingMessage) => void) {
   const { issuer, key, log, query, publish, findAccount } = options;
-  const records = createRecordStore({ query, generations: currentGenerations });
+  const records = createRecordStore({ query, generations: currentGenerations, lookupKey: deriveKey(key, 'user codes') });
   const clients = createClientStore(query);
   const accessTokens = createAccessTokens({
     issuer: options.tokens,
