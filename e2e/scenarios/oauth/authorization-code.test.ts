@@ -85,7 +85,7 @@ describe('the authorization code flow', () => {
   it('puts the grant, the client and only the scopes that were allowed into the token', async () => {
     const { tokens } = await logIn('openid orders:read');
     const claims = JSON.parse(Buffer.from(tokens.access_token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
-    expect(claims).toMatchObject({ client_id: app.id, scope: 'orders:read', sub: system.ada.id });
+    expect(claims).toMatchObject({ client_id: app.id, scope: 'orders:read openid', sub: system.ada.id });
     expect(claims['sid']).toEqual(expect.any(String));
   });
 
@@ -114,6 +114,16 @@ describe('refresh', () => {
     expect(refreshed.scope).toBe('orders:read');
     const wider = openid.refreshTokenGrant(config, refreshed.refresh_token ?? '', { scope: 'orders:read email' });
     await expect(wider).rejects.toMatchObject({ error: 'invalid_scope' });
+  });
+
+  it('reads at the endpoint of OpenID only the claims of its own scope, whatever the grant has', async () => {
+    const { config, tokens } = await logIn('openid email profile orders:read');
+    const narrowed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'openid profile' });
+    const info = await openid.fetchUserInfo(config, narrowed.access_token, system.ada.id);
+    expect(info).toEqual({ sub: system.ada.id, name: 'Ada', updated_at: expect.any(Number) });
+    const without = await openid.refreshTokenGrant(config, narrowed.refresh_token ?? '', { scope: 'orders:read' });
+    const refused = await system.stack.call('GET', '/oauth/userinfo', { token: without.access_token });
+    expect([refused.status, refused.body]).toEqual([403, expect.objectContaining({ error: 'insufficient_scope' })]);
   });
 
   it('ends the grant with all its tokens when a refresh token is used twice', async () => {

@@ -92,6 +92,20 @@ describe('the device flow', () => {
     expect((await browser.submit({ user_code: started.user_code })).html).toContain('Is this your device?');
   });
 
+  it('stores neither of its codes in clear text, while a person confirms it and afterwards', async () => {
+    const started = await start();
+    const secrets = [started.device_code, started.user_code, started.user_code.replace('-', '')];
+    const stored = async () =>
+      (await system.stack.sql<{ row: string }>('users', 'SELECT r::text AS row FROM oauth_records r')).map(({ row }) => row);
+    await browser.open(started.verification_uri);
+    await browser.submit({ user_code: started.user_code });
+    await browser.submit({ confirm: 'yes' });
+    const before = await stored();
+    await browser.submit({ ...system.ada, action: 'login' });
+    await browser.submit({ action: 'approve' });
+    for (const row of [...before, ...(await stored())]) for (const secret of secrets) expect(row).not.toContain(secret);
+  });
+
   it('answers slow_down to a device that polls too fast, and authorization_pending to one that does not', async () => {
     const started = await start();
     expect((await poll(started)).body['error']).toBe('authorization_pending');

@@ -99,6 +99,15 @@ describe('POST /v1/auth/password-reset', () => {
     expect((await stack.call('GET', `/v1/jobs/${mail?.id ?? ''}`, { token: admin.token })).status).toBe(200);
   });
 
+  it('mails nothing that the one who registered the account has written', async () => {
+    const [email, name] = ['victim@example.org', 'friend.\n\nYour account is locked. Visit http://evil.example/ now'];
+    expect((await stack.call('POST', '/v1/users', { body: { email, name, password: 'Evil-passes-1' } })).status).toBe(201);
+    expect((await requestReset(email)).status).toBe(202);
+    const { text } = await mailTo(email);
+    expect(text).toContain(new URL(system.issuer).host);
+    expect(text).not.toMatch(/evil|locked/);
+  });
+
   it('answers 400 without an e-mail address, and 429 after several requests for one account, known or not', async () => {
     expect((await requestReset('no address')).status).toBe(400);
     expect((await stack.call('POST', '/v1/auth/password-reset', { body: {} })).status).toBe(400);

@@ -17,9 +17,11 @@ export async function completeDirectUpload(parts: UploadParts, upload: VideoUplo
   if (upload.offset > 0) throw changed();
   const { directKey } = upload;
   const stat = directKey === null ? undefined : await parts.files.stat(directKey);
-  if (directKey === null || stat?.size !== upload.size)
-    throw fail('BUSINESS_RULE_VIOLATION', `The content is not stored: ${String(stat?.size ?? 0)} of ${String(upload.size)} bytes.`);
-  return completeUpload(parts, upload, [directKey]);
+  if (directKey !== null && stat?.size === upload.size) return completeUpload(parts, upload, [directKey]);
+  // Another request that has completed the upload meanwhile has deleted the content.
+  const current = await parts.stores.uploads.find(upload.id);
+  if (current && current.videoId !== null) return current.videoId;
+  throw fail('BUSINESS_RULE_VIOLATION', `The content is not stored: ${String(stat?.size ?? 0)} of ${String(upload.size)} bytes.`);
 }
 
 /**
@@ -34,9 +36,10 @@ export async function completeUpload(parts: UploadParts, upload: VideoUpload, la
   const stored = await files.put(VIDEO_FILES + createId('fil'), readAll(files, keys, head), { maxBytes: upload.size });
   const discard = (unused: readonly string[]) => Promise.all(unused.map((key) => files.delete(key)));
   const mediaType = await verify(upload, stored, Buffer.concat(head)).catch(async (error: unknown) => {
-    await stores.uploads.delete({ id: upload.id });
-    await discard([stored.key, ...keys]);
-    throw error;
+    // Of an upload that another request has completed, the parts are gone: what was read of them says nothing about its content.
+    const isDeleted = await stores.uploads.delete({ id: upload.id, offset: upload.offset, videoId: null });
+    await discard([stored.key, ...(isDeleted ? keys : lastKeys)]);
+    throw isDeleted ? error : changed();
   });
   // When this fails, its result may be unknown, and the files are left to the sweep.
   const { videoId, isOwn } = await createVideo(parts, upload, { ...stored, mediaType });

@@ -70,8 +70,8 @@ export function createVideoUploadStore({ prisma, clock, createId }: StoreOptions
       await uploads.update({ where: { id }, data: { offset: size, videoId, directKey: null } });
     },
 
-    /** Deletes an upload with its parts, whose files the sweep deletes. Resolves with whether there was one. */
-    delete: async (where: Pick<VideoUpload, 'id'> & Partial<Pick<VideoUpload, 'ownerId'>>): Promise<boolean> =>
+    /** Deletes an upload with its parts, whose files the sweep deletes, if it has these values. Resolves with whether there was one. */
+    delete: async (where: Pick<VideoUpload, 'id'> & Partial<Pick<VideoUpload, 'ownerId' | 'offset' | 'videoId'>>): Promise<boolean> =>
       (await uploads.deleteMany({ where: { ...where, ...unexpired() } })).count > 0,
 
     /** Returns those of the keys of files that uploads name. */

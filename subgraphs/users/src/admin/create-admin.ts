@@ -3,6 +3,7 @@ import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
 import type { SecurityEventStore } from '../security/store.ts';
 import type { Passwords } from '../user/passwords.ts';
+import { toStoredEmail } from '../user/email-address.ts';
 import { type User, checkNewUser } from '../user/rules.ts';
 import { type ChangeSource, toCreationEvent, toSecurityEvents } from '../user/security-changes.ts';
 import type { UserStore } from '../user/store.ts';
@@ -36,8 +37,9 @@ const SOURCE: ChangeSource = { caller: null, client: { address: null, device: 'n
  */
 export async function createAdmin(
   { users, transact, passwords, createId }: AdminDependencies,
-  { email, name, readPassword }: NewAdmin,
+  { email: given, name, readPassword }: NewAdmin,
 ): Promise<User> {
+  const email = toStoredEmail(given);
   // Faults of the other fields are reported before the user types a password.
   checkNewUser({ email, name, password: 'to be typed later' });
   const existing = await users.findByEmail(email);

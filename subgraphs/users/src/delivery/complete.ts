@@ -22,14 +22,14 @@ const STATUSES = { succeeded: 'SUCCEEDED', gone: 'FAILED', failed: 'FAILED' } as
 >;
 
 /**
- * One statement: the delivery, and what the result means for its webhook. The webhook is locked first where it changes, as in the statement
+ * One statement: the delivery, and what the result means for its webhook, unless that has another address by now. The webhook is locked first where it changes, as in the statement
  * of an owner who disables it, whose trigger cancels its deliveries: in the other order the two could wait for each other.
  */
 export async function complete(prisma: UserClient, { delivery, attempt, outcome, disableAfterHours }: Completion): Promise<boolean> {
   const { condition, changes } = toNote(outcome, disableAfterHours);
   const [written] = await prisma.$queryRaw<{ id: string }[]>(sql`
     WITH held AS MATERIALIZED (
-      SELECT w."id" FROM "webhooks" w WHERE w."id" = ${delivery.webhookId} AND ${condition} FOR NO KEY UPDATE
+      SELECT w."id" FROM "webhooks" w WHERE w."id" = ${delivery.webhookId} AND w."url" = ${delivery.url} AND ${condition} FOR NO KEY UPDATE
     ), written AS (
       UPDATE "webhook_deliveries" SET "log" = "log" || ${JSON.stringify([attempt])}::jsonb, "leaseId" = NULL, ${toEnd(outcome)}
       WHERE "id" = ${delivery.id} AND "leaseId" = ${delivery.leaseId}::uuid AND (SELECT count(*) FROM held) >= 0 RETURNING "id"

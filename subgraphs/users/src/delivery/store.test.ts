@@ -136,4 +136,16 @@ describe('the result of an attempt', () => {
     expect(await complete(delivery, { kind: 'retry', delayMs: 1000 })).toBe(true);
     expect(await statesOf(webhook)).toEqual([{ status: 'CANCELLED', attempts: 1, logged: 1, isEnded: true }]);
   });
+
+  it.each([
+    ['gone', { kind: 'gone' }],
+    ['retry', { kind: 'retry', delayMs: 1000 }],
+  ] as const)('says nothing of an address that the webhook was given meanwhile: %s', async (_, outcome) => {
+    const webhook = await createWebhook();
+    const [delivery] = (await claimOf(1)) as [ClaimedDelivery];
+    await system.run(`UPDATE "webhooks" SET "url" = 'http://127.0.0.1:10' WHERE "id" = $1`, [webhook.id]);
+    expect(await complete(delivery, outcome)).toBe(true);
+    const [row] = await system.run(`SELECT "isEnabled", "failingSince" FROM "webhooks" WHERE "id" = $1`, [webhook.id]);
+    expect(row).toEqual({ isEnabled: true, failingSince: null });
+  });
 });

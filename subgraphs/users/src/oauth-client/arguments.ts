@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { DELEGABLE_SCOPES } from '@trestle/identity/scopes';
 import { OAUTH_SCOPES } from '../oauth/scopes.ts';
+import { toStoredEmail } from '../user/email-address.ts';
 import { GRANT_TYPES, type GrantName } from '../oauth/grant-types.ts';
 
 export const USAGE = `Usage: npm run oauth:client -- --name NAME --owner EMAIL --grant GRANT [--grant GRANT …]
@@ -56,7 +57,14 @@ export function parseArguments(args: readonly string[]): ClientArguments | 'help
     if (!OAUTH_SCOPES.includes(each)) throw new Error(`--scope ${each} is unknown. Use ${OAUTH_SCOPES.join(', ')}.`);
   const scopes =
     scope.length > 0 ? [...new Set(scope)] : grants.some((each) => each !== 'client_credentials') ? OAUTH_SCOPES : DELEGABLE_SCOPES;
-  return { name, ownerEmail: owner, isPublic, redirectUris, grantTypes: [...new Set(grants)].map((each) => GRANT_TYPES[each]), scopes };
+  return {
+    name,
+    ownerEmail: toStoredEmail(owner),
+    isPublic,
+    redirectUris,
+    grantTypes: [...new Set(grants)].map((each) => GRANT_TYPES[each]),
+    scopes,
+  };
 }
 
 function toGrant(given: string): GrantName {

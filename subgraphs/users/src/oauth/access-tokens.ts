@@ -9,7 +9,6 @@ import type { TokenVerifier } from '@trestle/identity/verification/token-verifie
 import { type AccessToken, type AdapterPayload, type ClientCredentials, errors } from 'oidc-provider';
 import type { ClientStore } from './client-store.ts';
 import { decodeJwt } from './jwt-lookup.ts';
-import type { RecordStore } from './record-store.ts';
 import { OAUTH_SCOPES, toApiScopes } from './scopes.ts';
 
 /** What a token says of its account. */
@@ -20,7 +19,6 @@ export interface AccessTokenOptions {
   readonly issuer: TokenIssuer;
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   readonly clients: ClientStore;
-  readonly records: RecordStore;
   /** Resolves with what a token says of an account; undefined without an active account. */
   readonly findAccount: (userId: string) => Promise<TokenAccount | undefined>;
   /** Returns the token generation of an account as the request has read it with its code, refresh token or device code. */
@@ -66,17 +64,9 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
       issued.set(token, await issue(token, options));
     },
     issued: (token) => token && issued.get(token),
-    async find(kind, token) {
+    find: (kind, token) => {
       const caller = verify(token);
-      if (!caller?.clientId || caller.sessionId === null) return undefined;
-      const isOfClient = caller.sessionId === caller.clientId;
-      if (isOfClient !== (kind === 'ClientCredentials')) return undefined;
-      const payload = { kind, jti: token, clientId: caller.clientId, exp: caller.expiresAt };
-      const scope = [...caller.scopes].join(' ');
-      if (isOfClient) return { ...payload, scope };
-      const grant = await options.records.find({ kind: 'Grant', key: caller.sessionId });
-      const openid = grantedScopes(grant).filter((each) => OPENID.has(each));
-      return { ...payload, accountId: caller.userId, grantId: caller.sessionId, scope: [...openid, scope].join(' ').trim() };
+      return Promise.resolve(caller && toPayload(kind, token, caller));
     },
     async revoke(token) {
       const caller = verify(token);
@@ -102,8 +92,11 @@ async function issue(
   if (isOfUser && account.tokenGeneration !== generationOf(accountId)) throw new errors.InvalidGrant('the account was changed');
   const sessionId = isOfUser ? grantId : clientId;
   if (sessionId === undefined) throw new errors.InvalidGrant('the token belongs to no grant');
-  const allowed = toApiScopes(scopes.filter((scope) => client.scopes.includes(scope)));
-  const { token: jwt, expiresInSeconds } = issuer.issue({ ...account, sessionId, clientId, scopes: new Set(allowed) });
+  const granted = scopes.filter((scope) => client.scopes.includes(scope));
+  const allowed = toApiScopes(granted);
+  // Which claims of the account this token reads at the endpoint of OpenID: the grant may have more.
+  const claims = isOfUser ? granted.filter((scope) => OPENID.has(scope)) : [];
+  const { token: jwt, expiresInSeconds } = issuer.issue({ ...account, sessionId, clientId, scopes: new Set([...allowed, ...claims]) });
   return { token: jwt, expiresInSeconds, scope: isOfUser ? scopes.join(' ') : allowed.join(' ') };
 }
 
@@ -113,7 +106,15 @@ function rejectUnknownScopes(asked: unknown): void {
   if (unknown !== undefined) throw new errors.InvalidScope('requested scope is not allowed', unknown);
 }
 
-function grantedScopes(grant: AdapterPayload | undefined): string[] {
-  const { openid } = (grant ?? {}) as { openid?: { scope?: string } };
-  return openid?.scope?.split(' ') ?? [];
+/** Returns a token as the library reads it; undefined for one of another kind, or of no client. */
+function toPayload(
+  kind: 'AccessToken' | 'ClientCredentials',
+  token: string,
+  { clientId, sessionId, userId, expiresAt, scopes }: Caller,
+): AdapterPayload | undefined {
+  if (!clientId || sessionId === null) return undefined;
+  const isOfClient = sessionId === clientId;
+  if (isOfClient !== (kind === 'ClientCredentials')) return undefined;
+  const payload = { kind, jti: token, clientId, exp: expiresAt, scope: [...scopes].join(' ') };
+  return isOfClient ? payload : { ...payload, accountId: userId, grantId: sessionId };
 }

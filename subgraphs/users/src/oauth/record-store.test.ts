@@ -16,7 +16,7 @@ afterAll(() => system.close());
 /** Returns the store as one request has it. */
 function beginRequest() {
   const generations = createAccountGenerations();
-  return { generations, records: createRecordStore({ query: system.query, generations: () => generations }) };
+  return { generations, records: createRecordStore({ query: system.query, generations: () => generations, lookupKey: 'a key' }) };
 }
 
 type Write = (records: RecordStore, userId: string) => Promise<boolean>;
@@ -93,5 +93,24 @@ describe('a record that a request reads', () => {
     expect(await byUid.records.findByLookup('Session', payload.uid)).toMatchObject(payload);
     const code = { kind: 'AuthorizationCode', key: 'code', payload: { accountId: id }, expiresInSeconds: 60 };
     expect(await Promise.all([byKey, byUid].map(({ records }) => records.upsert(code)))).toEqual([true, true]);
+  });
+});
+
+describe('a device code', () => {
+  it('is found by its user code, of which the database has an HMAC only, also after it was written again without it', async () => {
+    const { records } = beginRequest();
+    const [userCode, clientId] = ['BCDFGHJK', randomUUID()];
+    const code = { kind: 'DeviceCode', key: randomUUID(), payload: { clientId, userCode }, expiresInSeconds: 60 };
+    expect(await records.upsert(code)).toBe(true);
+    const found = await records.findByLookup('DeviceCode', userCode);
+    expect(found).toMatchObject({ clientId, userCode });
+    expect(await records.upsert({ ...code, key: String(found?.jti), payload: { clientId, error: 'access_denied' } })).toBe(true);
+    expect(await records.findByLookup('DeviceCode', userCode)).toMatchObject({ clientId, userCode, error: 'access_denied' });
+    expect(await records.findByLookup('DeviceCode', 'BCDFGHJL')).toBeUndefined();
+    const rows = await system.run<{ row: string }>(`SELECT r::text AS "row" FROM "oauth_records" r WHERE "payload" ->> 'clientId' = $1`, [
+      clientId,
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain(userCode);
   });
 });

@@ -1,5 +1,5 @@
 /** What the authorization server keeps in PostgreSQL: codes, grants, refresh tokens, interactions and sessions. Every write is one statement. */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Query } from '@trestle/chassis/database/query';
 import { createIds } from '@trestle/chassis/values/ids';
 import type { AdapterPayload } from 'oidc-provider';
@@ -60,6 +60,8 @@ export interface RecordStore {
 /** What the records are kept with. */
 export interface RecordStoreOptions {
   readonly query: Query;
+  /** A secret of this deployment: user codes are stored as their HMAC, because they are short enough to be found by trying all. */
+  readonly lookupKey: string;
   /** Returns what the request that is handled has read of accounts. */
   readonly generations: () => AccountGenerations;
 }
@@ -91,7 +93,8 @@ const ACCOUNT = `"account" AS MATERIALIZED (
   SELECT "id" FROM "users" WHERE "id" = $1 AND "tokenGeneration" = $2::int AND "isActive" FOR SHARE)`;
 
 /** Creates the store. */
-export function createRecordStore({ query, generations }: RecordStoreOptions): RecordStore {
+export function createRecordStore({ query, generations, lookupKey }: RecordStoreOptions): RecordStore {
+  const hashUserCode = (code: string) => createHmac('sha256', lookupKey).update(code).digest('base64url');
   /** What the request writes for the account follows from a record that holds for this generation. */
   const toFound = (row: Row): AdapterPayload => {
     if (row.accountId !== null && row.generation !== null) generations().note(row.accountId, row.generation);
@@ -100,14 +103,15 @@ export function createRecordStore({ query, generations }: RecordStoreOptions): R
   /** Returns the first two parameters of a write. */
   const accountOf = (id: string | undefined) => [id ?? null, (id !== undefined ? generations().of(id) : undefined) ?? null];
   return {
-    upsert: (record) => upsert(query, record, accountOf(findAccountId(record))),
+    upsert: (record) => upsert(query, { ...record, ...toStored(record, hashUserCode) }, accountOf(findAccountId(record))),
     async find({ kind, key }) {
       const [row] = await query<Row>(`${FOUND} WHERE r."kind" = $1 AND r."keyHash" = $2`, [kind, hash(key)]);
       return row && { ...toFound(row), jti: key };
     },
     async findByLookup(kind, lookup) {
-      const [row] = await query<Row>(`${FOUND} WHERE r."kind" = $1 AND r."lookup" = $2`, [kind, lookup]);
-      return row && { ...toFound(row), jti: `${HANDLE}${row.keyHash.toString('hex')}` };
+      const isDevice = kind === 'DeviceCode';
+      const [row] = await query<Row>(`${FOUND} WHERE r."kind" = $1 AND r."lookup" = $2`, [kind, isDevice ? hashUserCode(lookup) : lookup]);
+      return row && { ...toFound(row), ...(isDevice && { userCode: lookup }), jti: `${HANDLE}${row.keyHash.toString('hex')}` };
     },
     async consume({ kind, key }) {
       const consumed = await query(
@@ -148,26 +152,35 @@ function findAccountId({ kind, payload }: NewRecord): string | undefined {
   return payload.accountId ?? login?.accountId;
 }
 
+/** What is stored of a record: its payload without secrets, and by what it is found besides its key. */
+interface Stored {
+  readonly payload: AdapterPayload;
+  readonly lookup: string | undefined;
+}
+
+function toStored({ kind, payload: given }: NewRecord, hashUserCode: (code: string) => string): Stored {
+  const { userCode, ...payload } = given;
+  delete payload.jti;
+  // The library keeps the cookie of the session here, and never reads it.
+  if (payload.session) delete payload.session.cookie;
+  if (kind === 'DeviceCode') return { payload, lookup: userCode === undefined ? undefined : hashUserCode(userCode) };
+  return { payload, lookup: kind === 'Session' ? payload.uid : undefined };
+}
+
 async function upsert(
   query: Query,
-  { kind, key, payload: given, expiresInSeconds }: NewRecord,
+  { kind, key, payload, lookup, expiresInSeconds }: NewRecord & Stored,
   account: readonly unknown[],
 ): Promise<boolean> {
-  const payload = { ...given };
-  delete payload.jti;
-  const { grantId, userCode, uid, session } = payload;
-  // The library keeps the cookie of the session here, and never reads it.
-  if (session) delete session.cookie;
-  const lookup = kind === 'DeviceCode' ? userCode : kind === 'Session' ? uid : undefined;
   const written = await query(
     `WITH ${ACCOUNT}
      INSERT INTO "oauth_records" ("kind", "keyHash", "payload", "accountId", "grantId", "lookup", "expiresAt")
      SELECT $3, $4, $5::jsonb, $1, $6, $7, clock_timestamp() + make_interval(secs => $8)
      WHERE $1::text IS NULL OR EXISTS (SELECT FROM "account")
      ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "accountId" = EXCLUDED."accountId",
-       "grantId" = EXCLUDED."grantId", "lookup" = EXCLUDED."lookup", "expiresAt" = EXCLUDED."expiresAt"
+       "grantId" = EXCLUDED."grantId", "lookup" = coalesce(EXCLUDED."lookup", "oauth_records"."lookup"), "expiresAt" = EXCLUDED."expiresAt"
      RETURNING "kind"`,
-    [...account, kind, hash(key), JSON.stringify(payload), grantId ?? null, lookup ?? null, expiresInSeconds],
+    [...account, kind, hash(key), JSON.stringify(payload), payload.grantId ?? null, lookup ?? null, expiresInSeconds],
   );
   return written.length > 0;
 }

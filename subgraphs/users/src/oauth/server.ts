@@ -140,13 +140,12 @@ const TOKEN_PATHS: ReadonlySet<string> = new Set([PATHS.revocation, PATHS.intros
 
 function createParts(options: OAuthServerOptions, onWrongUserCode: (request: IncomingMessage) => void) {
   const { issuer, key, log, query, publish, findAccount } = options;
-  const records = createRecordStore({ query, generations: currentGenerations });
+  const records = createRecordStore({ query, generations: currentGenerations, lookupKey: deriveKey(key, 'user codes') });
   const clients = createClientStore(query);
   const accessTokens = createAccessTokens({
     issuer: options.tokens,
     verifier: options.verifier,
     clients,
-    records,
     findAccount,
     generationOf: (accountId) => currentGenerations().of(accountId),
     async revokeToken(userId, tokenId) {

@@ -124,7 +124,8 @@ function createTemplate({ stores, secret, origin }: PasswordResetsOptions): Writ
       to: account.email,
       subject: 'Set a new password',
       text: [
-        `A new password was requested for the account ${account.name}.`,
+        // Without the name: anybody can register the address of another person, with a name that reads as a message from us.
+        `A new password was requested for the account with this e-mail address at ${new URL(origin ?? '').host}.`,
         `Open this link within ${String(LINK_MINUTES)} minutes to set one. It works once.`,
         `${origin ?? ''}${RESET_PATH}?token=${token}`,
         'If you did not request it, ignore this mail: your password stays as it is.',

@@ -1,4 +1,5 @@
 /** The rules of password resets. Pure: no database, no clock. */
+import { toStoredEmail } from '../user/email-address.ts';
 import { rejectFaults } from '@trestle/schema/errors';
 
 /** Whose password is to be reset, as the request names the account. */
@@ -17,5 +18,5 @@ export function parseResetSubject({ id, email }: { readonly id?: string | null; 
 
 /** Returns the name under which requests for an account are counted; addresses are the same in upper and lower case. */
 export function toSubjectName(subject: ResetSubject): string {
-  return 'id' in subject ? subject.id : subject.email.toLowerCase();
+  return 'id' in subject ? subject.id : toStoredEmail(subject.email).toLowerCase();
 }

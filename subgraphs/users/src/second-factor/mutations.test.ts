@@ -45,6 +45,14 @@ describe('recovery codes', () => {
     expect(await use((second as PromiseFulfilledResult<string[]>).value[0])).toBe(true);
   });
 
+  it('that are replaced leave an entry in the audit trail', async () => {
+    const user = await system.createUser();
+    await addTotp(user);
+    await giveCodes(ARGS, createContext(user));
+    const events = await system.run(`SELECT "type", "actorId", "subject", "detail" FROM "security_events" WHERE "userId" = $1`, [user.id]);
+    expect(events).toEqual([{ type: 'RECOVERY_CODES_REPLACED', actorId: null, subject: null, detail: null }]);
+  });
+
   it('are given once when two first factors are added at once', async () => {
     const user = await system.createUser();
     const add = async (stores: UsersStores) => {

@@ -48,6 +48,7 @@ export async function createRecoveryCodes({ currentPassword }: MutationStartTotp
     if (!hasSecondFactor(await stores.secondFactors.status(userId)))
       throw fail('BUSINESS_RULE_VIOLATION', 'The account has no second factor that recovery codes could replace.');
     await stores.secondFactors.replaceRecoveryCodes(userId, []);
+    await stores.securityEvents.record({ type: 'RECOVERY_CODES_REPLACED', userId, client: toSessionClient(context) });
     return giveRecoveryCodes(context, stores, userId);
   });
 }

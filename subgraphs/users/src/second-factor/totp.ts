@@ -8,7 +8,8 @@ const WINDOW = 1;
 /** RFC 4226 §4 recommends 160 bits. */
 const SECRET_BYTES = 20;
 const [NONCE_BYTES, TAG_BYTES] = [12, 16];
-const CODE = /^\d{6}$/;
+/** Apps show it in two halves, and people copy it so. */
+const CODE = /^\s*\d{3}\s?\d{3}\s*$/;
 
 /** A new secret, and the address with which an app reads it, as text or from a QR code. */
 export interface TotpEnrolment {
@@ -34,7 +35,7 @@ export interface TotpOptions {
   readonly now: () => number;
 }
 
-/** Returns whether a string has the form of a code. */
+/** Returns whether a string has the form of a code, with or without spaces. */
 export function isTotpCode(code: string): boolean {
   return CODE.test(code);
 }
@@ -51,7 +52,7 @@ export function createTotp({ secret, now }: TotpOptions): Totp {
     findStep(code, { userId, secret: encrypted }) {
       if (!isTotpCode(code)) return null;
       const totp = new TOTP({ secret: toSecret(decrypt(encrypted, userId, key)), period: PERIOD_SECONDS });
-      const delta = totp.validate({ token: code, window: WINDOW, timestamp: now() });
+      const delta = totp.validate({ token: code.replace(/\s/g, ''), window: WINDOW, timestamp: now() });
       return delta === null ? null : totp.counter({ timestamp: now() }) + delta;
     },
   };

@@ -70,3 +70,25 @@ describe('a login', () => {
     expect(await liveSessions(account)).toBe(500);
   });
 });
+
+describe('the used tokens of a session', () => {
+  it('are forgotten beyond the latest 1000, and those of other sessions stay', async () => {
+    const account = await readForLogin();
+    const tokens = [randomBytes(32), randomBytes(32)] as const;
+    const begun = await system.stores.sessions.begin(account, tokens[0], TEST_CLIENT);
+    const other = await begin(account);
+    for (const id of [begun?.id, other?.id])
+      await system.run(
+        `INSERT INTO "used_refresh_tokens" ("hash", "sessionId", "usedAt")
+         SELECT sha256(($1 || n)::bytea), $1, now() - n * interval '1 minute' FROM generate_series(1, 1005) n`,
+        [id],
+      );
+    expect(await system.stores.sessions.rotate(tokens[0], tokens[1], TEST_CLIENT)).toMatchObject({ id: account.id });
+    const kept = await system.run<{ id: string; count: number }>(
+      `SELECT "sessionId" AS "id", count(*)::int FROM "used_refresh_tokens" WHERE "sessionId" = ANY($1) GROUP BY 1`,
+      [[begun?.id, other?.id]],
+    );
+    expect(Object.fromEntries(kept.map(({ id, count }) => [id, count]))).toEqual({ [begun?.id ?? '']: 1000, [other?.id ?? '']: 1005 });
+    expect(await system.stores.sessions.findReuse(tokens[0])).toMatchObject({ sessionId: begun?.id, isRecent: true });
+  });
+});

@@ -49,6 +49,8 @@ export interface TokenReuse {
 const RACE_SECONDS = 10;
 /** Sessions of one account; beginning one more ends the one that was used least recently. */
 const MAX_SESSIONS = 500;
+/** Of one session: ten days of refreshing every 15 minutes. An older one is refused, and does not end the session. */
+const MAX_USED_TOKENS = 1000;
 const SWEEP_ROWS = 1000;
 const COLUMNS = ['id', 'userId', 'device', 'address', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
 const NOW = sql`date_trunc('second', now())`;
@@ -84,6 +86,11 @@ export function createSessionStore({ prisma, createId }: Pick<StoreOptions<UserC
           )}
         ), kept AS (
           INSERT INTO "used_refresh_tokens" ("hash", "sessionId", "usedAt") SELECT ${used}::bytea, "sessionId", clock_timestamp() FROM rotated
+        ), forgotten AS (
+          DELETE FROM "used_refresh_tokens" WHERE "hash" IN (
+            SELECT t."hash" FROM "used_refresh_tokens" t JOIN rotated r ON r."sessionId" = t."sessionId"
+            ORDER BY t."usedAt" DESC OFFSET ${MAX_USED_TOKENS - 1}::int
+          )
         )
         SELECT * FROM rotated`);
       return account;

@@ -12,6 +12,7 @@ import type {
 } from '../generated/resolvers.ts';
 import { toSessionClient } from '../session/client.ts';
 import { isCompared, isSecurityChange, toCreationEvent, toSecurityEvents } from './security-changes.ts';
+import { withStoredEmail } from './email-address.ts';
 import {
   type User,
   type UserChange,
@@ -28,7 +29,7 @@ import {
 
 /** Throws VALIDATION_ERROR or CONFLICT. */
 export async function createUser(args: MutationCreateUserArgs, context: UsersContext, info: MutationCall['info']): Promise<User> {
-  const { input } = args;
+  const input = withStoredEmail(args.input);
   checkNewUser(input);
   const hash = await context.passwords.hash(input.password);
   // The result that is stored for a retry does not contain the hash, since the store never returns it.
@@ -40,11 +41,14 @@ export async function createUser(args: MutationCreateUserArgs, context: UsersCon
 export async function updateUser({ id, input, expectedVersions }: MutationUpdateUserArgs, context: UsersContext): Promise<User> {
   requireCaller(context);
   const user = await context.loaders.user.need(id);
-  return changeUser(context, user, { input, change: parseUserChange(input), expectedVersions });
+  const stored = withStoredEmail(input);
+  return changeUser(context, user, { input: stored, change: parseUserChange(stored), expectedVersions });
 }
 
 /** Replaces an account, or creates it at this id. Throws what `updateUser` throws. */
-export async function replaceUser({ id, input, expectedVersions }: MutationReplaceUserArgs, context: UsersContext): Promise<User> {
+export async function replaceUser(args: MutationReplaceUserArgs, context: UsersContext): Promise<User> {
+  const { id, expectedVersions } = args;
+  const input = withStoredEmail(args.input);
   const caller = requireCaller(context);
   const user = await context.loaders.user.findOrGone(id);
   if (user) return changeUser(context, user, { input, change: parseReplacement(input), expectedVersions });

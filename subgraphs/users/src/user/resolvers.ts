@@ -6,7 +6,8 @@ import type { Caller, Plan } from '@trestle/identity';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { changePassword } from './change-password.ts';
 import { createUser, deleteUser, replaceUser, updateUser } from './mutations.ts';
-import { MASKED_EMAIL, type User, allowListing, parsePagination, parseSearch } from './rules.ts';
+import { MASKED_EMAIL } from './email-address.ts';
+import { type User, allowListing, parsePagination, parseSearch } from './rules.ts';
 import { FIRST_BY_NAME } from './store.ts';
 
 export const userResolvers: Resolvers = {

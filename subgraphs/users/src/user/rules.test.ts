@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
 import { NO_AVATAR } from '../avatar/rules.ts';
 import { createTestCaller } from '@trestle/identity/tokens/test-identity';
+import { MASKED_EMAIL } from './email-address.ts';
 import {
-  MASKED_EMAIL,
   type User,
   type UserChange,
   allowChange,

@@ -7,6 +7,7 @@ import { type Caller, type Plan, type Role, hasRole } from '@trestle/identity';
 import type { Scope } from '@trestle/identity/scopes';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
+import { checkEmail } from './email-address.ts';
 import { findPasswordFaults } from './password-rules.ts';
 
 /** An account as the store returns it, without the hash of its password. */
@@ -67,10 +68,6 @@ export type UserChange = {
     : NonNullable<UserInput[Field]>;
 } & { readonly plan?: Plan };
 
-const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
-/** What callers who may not see an e-mail address get (contract §3). */
-export const MASKED_EMAIL = '***@masked.invalid';
-const IS_MASKED = /@masked\.invalid$/i;
 const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
 const MAX_PER_MINUTE = 1_000_000;
 const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
@@ -269,12 +266,4 @@ function checkAge(age: number | null | undefined): FieldFault[] {
 function checkRequestsPerMinute(number: number | null | undefined): FieldFault[] {
   const isValid = number == null || (number >= 1 && number <= MAX_PER_MINUTE);
   return isValid ? [] : [{ field: 'requestsPerMinute', message: `must be 1 to ${String(MAX_PER_MINUTE)}` }];
-}
-
-function checkEmail(email: string | null): FieldFault[] {
-  const faults = checkString(email, { field: 'email', ...lengthOf('UpdateUserInput.email') });
-  if (faults.length > 0 || email === null) return faults;
-  if (!EMAIL.test(email)) return [{ field: 'email', message: 'must be an e-mail address' }];
-  // A client that sends back what it has read would replace an address that it does not see.
-  return IS_MASKED.test(email) ? [{ field: 'email', message: 'must not be the mask of a hidden address' }] : [];
 }

@@ -11,6 +11,7 @@ import { ROLES } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import type { UserFilter, UserOrderField } from '../generated/resolvers.ts';
+import { toStoredEmail } from './email-address.ts';
 import type { NewUser, User, UserChange } from './rules.ts';
 
 export const USER_SORTING: Sorting<UserOrderField> = {
@@ -112,9 +113,12 @@ export interface Login {
   readonly account: (User & { readonly passwordHash: string | null }) | null;
 }
 
+/** Older accounts may have an address as it was typed, which is not how it is stored now. */
 async function findLogin(prisma: UserClient, email: string): Promise<Login> {
+  const stored = toStoredEmail(email);
   const [row] = await prisma.$queryRaw<({ loginName: string } & NonNullable<Login['account']>)[]>`
-    SELECT lower(${email}) AS "loginName", u.* FROM (SELECT) always LEFT JOIN "users" u ON lower(u."email") = lower(${email})`;
+    SELECT coalesce(lower(u."email"), lower(${stored})) AS "loginName", u.* FROM (SELECT) always
+    LEFT JOIN "users" u ON lower(u."email") IN (lower(${email}), lower(${stored})) ORDER BY lower(u."email") = lower(${email}) DESC LIMIT 1`;
   const { loginName, ...account } = row as NonNullable<typeof row>;
   return { loginName, account: (account.id as string | null) === null ? null : account };
 }
@@ -228,7 +232,7 @@ function conditionsOf(filter: UserFilter): Sql[] {
     ...given(filter.role, (role) => sql`t."role" = ${role}::"Role"`),
     ...given(filter.isActive, (isActive) => sql`t."isActive" = ${isActive}`),
     ...given(filter.name, (fullName) => sql`t."name" = ${fullName}`),
-    ...given(filter.email, (email) => sql`lower(t."email") = lower(${email})`),
+    ...given(filter.email, (email) => sql`lower(t."email") IN (lower(${email}), lower(${toStoredEmail(email)}))`),
     ...given(filter.age, (age) => sql`t."age" = ${age}::int`),
     ...given(filter.ageGte, (age) => sql`t."age" >= ${age}::int`),
     ...given(filter.ageLte, (age) => sql`t."age" <= ${age}::int`),

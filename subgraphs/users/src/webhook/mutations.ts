@@ -47,8 +47,8 @@ export async function createWebhook(
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or PRECONDITION_FAILED. */
 export async function updateWebhook({ id, input, expectedVersions }: MutationUpdateWebhookArgs, context: UsersContext): Promise<Webhook> {
-  await need(id, context);
-  const change = parseWebhookChange(input, context.webhooks.addressRule);
+  const webhook = await need(id, context);
+  const change = parseWebhookChange(input, context.webhooks.addressRule, webhook);
   return context.stores.webhooks.update(id, change, { expectedVersions });
 }
 

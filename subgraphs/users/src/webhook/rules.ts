@@ -99,17 +99,25 @@ export function parseNewWebhook({ userId }: Caller, { name, url, types }: Webhoo
   return { userId, name: name ?? '', url: toUrl(url), types: wanted };
 }
 
-/** Parses a change. To enable a webhook forgets its failures. Throws VALIDATION_ERROR with every fault. */
-export function parseWebhookChange({ name, url, types, isEnabled }: WebhookInput, rule: AddressRule): WebhookChange {
+/**
+ * Parses a change of a webhook. To enable it, and to give it another address, forgets its failures, which were those of the former one. Throws
+ * VALIDATION_ERROR with every fault.
+ */
+export function parseWebhookChange(
+  { name, url, types, isEnabled }: WebhookInput,
+  rule: AddressRule,
+  webhook: Pick<Webhook, 'url'>,
+): WebhookChange {
   rejectFaults([
     ...(name === undefined ? [] : checkString(name, NAME)),
     ...(url === undefined ? [] : checkUrl(url, rule)),
     ...(types === null ? [{ field: 'types', message: 'must not be null' }] : types ? checkTypes(types, 'types') : []),
     ...(isEnabled === null ? [{ field: 'isEnabled', message: 'must not be null' }] : []),
   ]);
+  const address = url == null ? webhook.url : toUrl(url);
   return {
     ...(name != null && { name }),
-    ...(url != null && { url: toUrl(url) }),
+    ...(url != null && { url: address, ...(address !== webhook.url && { failingSince: null }) }),
     ...(types && { types: [...new Set(types)] }),
     ...(isEnabled === true && { isEnabled, disabledReason: null, failingSince: null }),
     ...(isEnabled === false && { isEnabled, disabledReason: 'OWNER' as const }),
