@@ -42,6 +42,7 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
   metrics.count('new');
   metrics.setCurrent(true);
   let failure: ReadResult = 'failed';
+  let served = sdl;
   const watch = watchFile(file, {
     initial: sdl,
     read: (path) => {
@@ -51,6 +52,7 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
     load: async (next) => {
       failure = 'refused';
       await engine.swap(next);
+      served = next;
       metrics.count('new');
       metrics.setCurrent(true);
       log.info('serving a new supergraph', { hash: engine.hash });
@@ -59,6 +61,11 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
       metrics.count(isPassing(error) ? 'failed' : failure);
       metrics.setCurrent(false);
       log.error('refused a new supergraph; still serving the old one', { error });
+    },
+    readAgain: (text) => {
+      log.info('the file of the supergraph can be read again');
+      metrics.count('unchanged');
+      metrics.setCurrent(text === served);
     },
     retryAfterMs: toRetryDelayMs,
   });

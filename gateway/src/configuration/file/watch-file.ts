@@ -24,6 +24,8 @@ export interface FileWatchOptions {
   readonly read: (file: string) => Promise<string>;
   readonly load: (text: string) => Promise<void>;
   readonly refuse: (error: unknown) => void;
+  /** Called when the file can be read again after a failure, and its text has not changed since it was loaded or refused. */
+  readonly readAgain?: (text: string) => void;
   /** Returns after how many milliseconds the file is read again without a change, by the failures in a row. Default: never. */
   readonly retryAfterMs?: (error: unknown, failures: number) => number | undefined;
 }
@@ -32,7 +34,7 @@ export interface FileWatchOptions {
  * Calls `load` with the text of the file after each change, one at a time. Calls `refuse` when `read` or `load` rejects; the watch continues. A change
  * from `initial` before the watch began counts too.
  */
-export function watchFile(file: string, { initial, read, load, refuse, retryAfterMs }: FileWatchOptions): FileWatch {
+export function watchFile(file: string, { initial, read, load, refuse, readAgain, retryAfterMs }: FileWatchOptions): FileWatch {
   let last = initial;
   let timer: NodeJS.Timeout | undefined;
   let queue = Promise.resolve();
@@ -48,8 +50,12 @@ export function watchFile(file: string, { initial, read, load, refuse, retryAfte
         throw error;
       });
       if (text === undefined) return;
+      const wasUnreadable = unreadable !== undefined;
       unreadable = undefined;
-      if (text === last) return;
+      if (text === last) {
+        if (wasUnreadable) readAgain?.(text);
+        return;
+      }
       last = text;
       await load(text);
       failures = 0;
