@@ -91,8 +91,8 @@ async function startFromSource(settings: RemoteSource, options: SupergraphOption
     await engine.swap(sdl);
     log.info('serving a new supergraph', { hash: engine.hash });
   };
-  const refused = 'engine' in first ? undefined : first.refused;
-  const polling = pollSource({ source, intervalMs, served, refused, load, keep, log, metrics });
+  const { refused, pending } = 'engine' in first ? NOTHING_LEFT : first;
+  const polling = pollSource({ source, intervalMs, served, refused, pending, load, keep, log, metrics });
   const stopping = new AbortController();
   engine.watchReturns?.((ended) => void reportReturn(ended, { source, signal: stopping.signal, log }));
   return {
@@ -124,21 +124,26 @@ interface NotStarted {
   readonly error: Error;
   /** The supergraph, when it is the one that is refused. */
   readonly refused: string | undefined;
+  /** The supergraph, when it may be loaded later. */
+  readonly pending: string | undefined;
 }
 
+const NOTHING_LEFT = { refused: undefined, pending: undefined };
+
 async function readFirstSupergraph(source: SupergraphSource, { createEngine, metrics }: SupergraphOptions): Promise<Started | NotStarted> {
-  let refused: string | undefined;
+  let delivered: string | undefined;
   try {
     const { sdl = '' } = await source.read(new AbortController().signal);
-    refused = sdl;
+    delivered = sdl;
     const engine = await createEngine(sdl);
     metrics.count('new');
     metrics.setCurrent(true);
     return { engine, sdl };
   } catch (error) {
+    const [refused, pending] = isPassing(error) ? [undefined, delivered] : [delivered, undefined];
     metrics.count(refused === undefined ? 'failed' : 'refused');
     metrics.setCurrent(false);
-    return { error: error as Error, refused };
+    return { error: error as Error, refused, pending };
   }
 }
 
