@@ -131,7 +131,9 @@ describe('what the Helm chart installs', () => {
       expect(settingsOf(name)).toMatchObject({ REDIS_URL: fromServices('REDIS_URL') });
       expect(settingsOf(name, production)).toMatchObject({ REDIS_URL: 'redis://redis:6379' });
     }
-    expect(settingsOf('gateway')).toMatchObject({ REGISTRY_TOKEN: fromServices('REGISTRY_TOKEN') });
+    const secrets = readFileSync(join(ROOT, '.env.example'), 'utf8').match(/^[A-Z0-9_]+(?:_TOKEN|_KEY)(?==$)/gm) ?? [];
+    const taken = PROCESSES.map((name) => settingsOf(name.replace(/^demo-/, '')));
+    for (const name of secrets) expect(taken.map((settings) => settings[name])).toContainEqual(fromServices(name));
     for (const each of [...ofKind('Deployment').values(), ...ofKind('Deployment', production).values()]) {
       const names = containerOf(each).env.map(({ name }) => name);
       expect(names.length).toBe(new Set(names).size);

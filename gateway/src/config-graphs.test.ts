@@ -122,4 +122,13 @@ graphs:
     ]);
     expect(await faultsOf({ 'trestle.yaml': text, 'shop.yaml': `${SHOP}\nauthentication: { enabled: false }` })).toEqual([]);
   });
+
+  it('names a copy on disk that two graphs with different sources would share', async () => {
+    const of = (path: string) => `supergraph: { url: "http://artifacts/${path}", cacheFile: kept.graphql }`;
+    const files = { 'trestle.yaml': PROCESS, 'shop.yaml': of('shop') };
+    expect(await faultsOf({ ...files, 'admin.yaml': of('admin') })).toEqual([
+      'admin.yaml:1:46: supergraph.cacheFile: is that of the graph shop, which has another source: name another file',
+    ]);
+    expect(await faultsOf({ ...files, 'admin.yaml': of('shop') })).toEqual([]);
+  });
 });

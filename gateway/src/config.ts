@@ -9,7 +9,15 @@ import type { AcceptedFiles } from './configuration/file/accepted-files.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
 import { ENTRIES } from './configuration/entries/entries.ts';
 import type { AddFault, FileSettingName } from './configuration/entries/entry.ts';
-import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
+import {
+  EVERYWHERE,
+  type GraphPlace,
+  findMisplaced,
+  findSharedCopies,
+  inherit,
+  readGraphs,
+  refuseGraphSettings,
+} from './configuration/graph-places.ts';
 import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
@@ -82,6 +90,7 @@ export async function readConfig(
     for (const fault of findMisplaced(graphConfiguration)) faults.add(fault);
     return { place, config: readLayer({ configuration: graphConfiguration, given: {}, inherited, role: 'graph' }, faults) as Config };
   });
+  for (const fault of findSharedCopies(graphs)) faults.add(fault);
   faults.report();
   // Without a fault there are all values.
   const process = own as Config;

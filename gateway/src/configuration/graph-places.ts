@@ -1,5 +1,7 @@
 /** Where each of several graphs is served, and which settings their files share with that of the process. */
+import { isDeepStrictEqual } from 'node:util';
 import { findFault, readFamily } from '@trestle/env';
+import type { SourceSettings } from './choose-source.ts';
 import { ENTRIES } from './entries/entries.ts';
 import type { FileSettingName } from './entries/entry.ts';
 import type { Configuration } from './load-configuration.ts';
@@ -102,4 +104,27 @@ export function refuseGraphSettings(env: Values, addFault: (name: string, messag
   for (const name of ['SUPERGRAPH_PATH', ...ofGraph]) if (env[name] !== undefined) addFault(name, message);
   const families = [...Object.values(subgraphSettings), sourceHeader];
   for (const { prefix } of families) for (const [name] of readFamily(prefix, env)) addFault(`${prefix}${name.toUpperCase()}`, message);
+}
+
+/** A graph with its source; undefined after a fault in its settings. */
+interface SourcedGraph {
+  readonly place: Pick<GraphPlace, 'name'>;
+  readonly config: { readonly supergraph: SourceSettings | undefined; readonly configuration: Pick<Configuration, 'describe'> } | undefined;
+}
+
+/** Returns a line for each graph whose copy on disk another graph, with another source, would replace. */
+export function findSharedCopies(graphs: readonly SourcedGraph[]): string[] {
+  const owners = new Map<string, { readonly name: string; readonly source: object }>();
+  return graphs.flatMap(({ place: { name = '' }, config }) => {
+    const { supergraph, configuration } = config ?? {};
+    if (!supergraph || !configuration || supergraph.kind === 'file') return [];
+    const { polling, ...source } = supergraph;
+    if (polling.cacheFile === undefined) return [];
+    const owner = owners.get(polling.cacheFile);
+    if (!owner) owners.set(polling.cacheFile, { name, source });
+    if (!owner || isDeepStrictEqual(owner.source, source)) return [];
+    return [
+      configuration.describe('supergraph.cacheFile', `is that of the graph ${owner.name}, which has another source: name another file`),
+    ];
+  });
 }

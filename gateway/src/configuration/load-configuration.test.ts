@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,6 +197,8 @@ subgraphs:
       'subgraphs.a.url: must be a URL that starts with http:// or https://',
     ],
     ['a missing variable', 'log: { level: "${NOT_SET}" }', 'log.level: needs the environment variable NOT_SET, which is not set'],
+    ['a variable in a default', 'log: { level: "${A:${B}}" }', 'log.level: must have no variable in the default of the variable A'],
+    ['a default of a shell', 'server: { host: "${HOST:-::1}" }', 'server.host: must have the default of the variable HOST right behind'],
     ['a variable without an end', 'log: { level: "${A" }', 'log.level: must have variables as `${NAME}` or `${NAME:default}`'],
     ['a tag', 'server: !!js/function "a"', 'tags are not supported'],
     ['a merge key', 'a: &a {}\nserver: { <<: *a }', 'server.<<: is unknown: mappings cannot be merged'],
@@ -272,8 +275,10 @@ subgraphs:
     expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
   });
 
-  it('reports a file that does not exist, and a folder', async () => {
+  it('reports a file that does not exist, a folder, and a named pipe', async () => {
     expect((await loadConfiguration(join(folder, 'none.yaml'), {})).faults).toEqual([`${folder}/none.yaml: does not exist`]);
     expect((await loadConfiguration(folder, {})).faults).toEqual([`${folder}: is not a file`]);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect((await loadConfiguration(join(folder, 'pipe'), {})).faults).toEqual([`${folder}/pipe: is not a file`]);
   });
 });

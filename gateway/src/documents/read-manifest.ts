@@ -45,6 +45,7 @@ function readOperations({ version, operations }: Readonly<Record<string, unknown
     if (typeof id !== 'string' || typeof body !== 'string') throw new Error('each operation must have `id` and `body`, which are strings');
     const name = readName(clientName, 'clientName of an operation');
     const documents = byClient.get(name) ?? new Map<string, string>();
+    if ((documents.get(id) ?? body) !== body) throw new Error(`the id ${id} has two documents`);
     byClient.set(name, documents.set(id, body));
   }
   return [...byClient].map(([name, documents]) => ({ name, version: undefined, documents }));

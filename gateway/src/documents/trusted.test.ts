@@ -43,6 +43,7 @@ describe('readTrustedDocuments', () => {
       [[{ id: 'a' }], 1, 'each operation must have `id` and `body`'],
       [[null], 1, 'each operation must have'],
       [[operation('a', 1)], 1, 'clientName of an operation must be a string'],
+      [[operation('a'), { ...operation('a'), body: '{b}' }], 1, 'the id a has two documents'],
     ])('refuses the operations %j of version %i', (operations, version, message) => {
       expect(() => manifest(operations, version)).toThrow(message);
     });

@@ -15,6 +15,8 @@ export interface PollOptions {
   readonly served: string;
   /** What the first reading of the source has delivered and could not be served, if anything. */
   readonly refused: string | undefined;
+  /** What the first reading of the source has delivered and could not be loaded for a reason that may pass. Default: nothing. */
+  readonly pending?: string | undefined;
   /** Serves a supergraph from now on. Rejects, and changes nothing, for an invalid one. */
   readonly load: (sdl: string) => Promise<void>;
   /** Keeps a supergraph that was loaded, for the next start. Never rejects. */
@@ -58,6 +60,8 @@ class SourcePoller implements Polling {
     this.#schedule = options.schedule ?? scheduleByTimer;
     this.#served = options.served;
     this.#refused = options.refused;
+    this.#pending = options.pending;
+    this.#loadFailures = options.pending === undefined ? 0 : 1;
   }
 
   stop(): void {
@@ -109,6 +113,7 @@ class SourcePoller implements Polling {
     // A source without ETag delivers the same text each time.
     if (sdl === this.#refused) return this.#stay();
     if (sdl === this.#served) {
+      this.#forgetPending();
       this.#refused = undefined;
       return this.#stay();
     }

@@ -42,6 +42,7 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
   metrics.count('new');
   metrics.setCurrent(true);
   let failure: ReadResult = 'failed';
+  let served = sdl;
   const watch = watchFile(file, {
     initial: sdl,
     read: (path) => {
@@ -51,6 +52,7 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
     load: async (next) => {
       failure = 'refused';
       await engine.swap(next);
+      served = next;
       metrics.count('new');
       metrics.setCurrent(true);
       log.info('serving a new supergraph', { hash: engine.hash });
@@ -59,6 +61,11 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
       metrics.count(isPassing(error) ? 'failed' : failure);
       metrics.setCurrent(false);
       log.error('refused a new supergraph; still serving the old one', { error });
+    },
+    readAgain: (text) => {
+      log.info('the file of the supergraph can be read again');
+      metrics.count('unchanged');
+      metrics.setCurrent(text === served);
     },
     retryAfterMs: toRetryDelayMs,
   });
@@ -84,8 +91,8 @@ async function startFromSource(settings: RemoteSource, options: SupergraphOption
     await engine.swap(sdl);
     log.info('serving a new supergraph', { hash: engine.hash });
   };
-  const refused = 'engine' in first ? undefined : first.refused;
-  const polling = pollSource({ source, intervalMs, served, refused, load, keep, log, metrics });
+  const { refused, pending } = 'engine' in first ? NOTHING_LEFT : first;
+  const polling = pollSource({ source, intervalMs, served, refused, pending, load, keep, log, metrics });
   const stopping = new AbortController();
   engine.watchReturns?.((ended) => void reportReturn(ended, { source, signal: stopping.signal, log }));
   return {
@@ -117,21 +124,26 @@ interface NotStarted {
   readonly error: Error;
   /** The supergraph, when it is the one that is refused. */
   readonly refused: string | undefined;
+  /** The supergraph, when it may be loaded later. */
+  readonly pending: string | undefined;
 }
 
+const NOTHING_LEFT = { refused: undefined, pending: undefined };
+
 async function readFirstSupergraph(source: SupergraphSource, { createEngine, metrics }: SupergraphOptions): Promise<Started | NotStarted> {
-  let refused: string | undefined;
+  let delivered: string | undefined;
   try {
     const { sdl = '' } = await source.read(new AbortController().signal);
-    refused = sdl;
+    delivered = sdl;
     const engine = await createEngine(sdl);
     metrics.count('new');
     metrics.setCurrent(true);
     return { engine, sdl };
   } catch (error) {
+    const [refused, pending] = isPassing(error) ? [undefined, delivered] : [delivered, undefined];
     metrics.count(refused === undefined ? 'failed' : 'refused');
     metrics.setCurrent(false);
-    return { error: error as Error, refused };
+    return { error: error as Error, refused, pending };
   }
 }
 

@@ -97,6 +97,18 @@ describe('UsageReporter', () => {
     expect(await outcome('reported')).toBe(1);
   });
 
+  it('sends a report again no sooner than Retry-After says', async () => {
+    const times: number[] = [];
+    server.respond = (response) => {
+      times.push(performance.now());
+      if (times.length > 1) response.end('{"missing":[]}');
+      else response.writeHead(429, { 'retry-after': '1' }).end();
+    };
+    send(start());
+    await until(() => times.length === 2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
+  });
+
   it('does not repeat a report that the registry refuses, and sends its texts with the next one', async () => {
     server.respond = answer(400);
     const to = start();

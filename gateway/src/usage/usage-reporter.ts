@@ -6,6 +6,7 @@ import { backoffMs } from '@trestle/service/process/backoff';
 import type { Registry } from 'prom-client';
 import type { RequestUsage } from '../request/operation-usage.ts';
 import type { UsedRequest } from './open-request.ts';
+import { SourceError } from '../sources/source.ts';
 import { ReportQueue } from './report-queue.ts';
 import type { UsageDestination, UsageRecords, UsageReport } from './usage-destination.ts';
 import { type UsageMetrics, createUsageMetrics } from './usage-metrics.ts';
@@ -143,9 +144,13 @@ export class UsageReporter {
         error,
       });
     const delayMs = backoffMs(this.#failures, this.#options.retries ?? RETRIES);
-    this.#retry = setTimeout(() => {
-      this.#begin();
-    }, delayMs).unref();
+    const minDelayMs = error instanceof SourceError ? (error.minDelayMs ?? 0) : 0;
+    this.#retry = setTimeout(
+      () => {
+        this.#begin();
+      },
+      Math.max(delayMs, minDelayMs),
+    ).unref();
   }
 
   /** The destination does not have the texts of a report that is gone. */

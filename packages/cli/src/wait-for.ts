@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
 import { type GraphQLRequest, sendGraphQL } from './http.ts';
+import { maskCredentials, toShownUrl } from './shown-url.ts';
 
 /** Configures a wait. */
 export interface Wait {
@@ -23,13 +24,13 @@ export async function introspect(url: URL, options: Pick<GraphQLRequest, 'addres
   const { data, errors } = await sendGraphQL({ url, query: QUERY, timeoutMs: REQUEST_MS, ...options });
   const sdl = (data as { _service?: { sdl?: unknown } } | null | undefined)?._service?.sdl;
   if (typeof sdl === 'string') return sdl;
-  throw new CommandError(`${url.href} is no subgraph: ${errors?.[0]?.message ?? 'it serves no SDL'}.`, EXIT.server, 'NO_SUBGRAPH');
+  throw new CommandError(`${toShownUrl(url)} is no subgraph: ${errors?.[0]?.message ?? 'it serves no SDL'}.`, EXIT.server, 'NO_SUBGRAPH');
 }
 
 /** Returns a URL of http or https. Throws a CommandError for anything else. */
 export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw usageError(`"${text}" is not a URL of http or https.`);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw usageError(`"${maskCredentials(text)}" is not a URL of http or https.`);
   return url;
 }
 
@@ -47,11 +48,11 @@ export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait
     const difference = await findDifference(url, (served) => normalizeSubgraph(served) === expected);
     answers = difference === undefined ? answers + 1 : 0;
     if (difference === undefined) continue;
-    if (difference !== last) onProgress(`Waiting for ${url.href}: ${difference}`);
+    if (difference !== last) onProgress(`Waiting for ${toShownUrl(url)}: ${difference}`);
     last = difference;
     if (Date.now() + PAUSE_MS > end) {
       throw new CommandError(
-        `${url.href} did not serve the schema within ${String(timeoutMs / 1000)} s: ${difference}.`,
+        `${toShownUrl(url)} did not serve the schema within ${String(timeoutMs / 1000)} s: ${difference}.`,
         EXIT.waited,
         'WAIT_TIMEOUT',
       );

@@ -163,6 +163,15 @@ describe('decideChanges', () => {
     ]);
   });
 
+  test('says that there is not enough data while a counted operation has a document that does not parse', async () => {
+    const unreadable = recordOperation('{ me { name', { clients: [{ ...CLIENT, name: 'old', version: null }] });
+    const readable = '{ me { id } }';
+    expect(await verdicts(REMOVED, [readable])).toEqual(['User.name pass']);
+    expect(await verdicts(REMOVED, [readable, unreadable])).toEqual(['User.name not_enough_data']);
+    expect(await verdicts(REMOVED, [readable, unreadable], { excludedClients: ['old'] })).toEqual(['User.name pass']);
+    expect(await verdicts(REMOVED, ['{ me { name } }', unreadable])).toEqual(['User.name fail']);
+  });
+
   test('applies the policy: thresholds, anonymous clients, exclusions, inputs and additions', async () => {
     const anonymous = recordOperation('{ me { name } }', { clients: [{ ...CLIENT, name: null, version: null, count: 5 }] });
     const rest = '{ me { id } }';
@@ -224,8 +233,8 @@ describe('decideChanges', () => {
     expect(await verdicts(change('from: Int to', 'to'), [seen])).toEqual(['Range.from pass']);
   });
 
-  test('passes over documents that do not parse or ask for unknown fields', async () => {
-    expect(await verdicts(REMOVED, ['{', '{ nothing { name } }', '{ me { id } }'])).toEqual(['User.name pass']);
+  test('passes over fields that the schema does not have', async () => {
+    expect(await verdicts(REMOVED, ['{ nothing { name } }', '{ me { id } }'])).toEqual(['User.name pass']);
   });
 
   test('finds an operation affected exactly when the new schema refuses it, for generated schemas, removals and operations', async () => {

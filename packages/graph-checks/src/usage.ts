@@ -80,12 +80,15 @@ interface CountedOperation {
   readonly affected: AffectedOperation;
 }
 
-/** Returns the changes with their verdicts, in the given order. Documents that do not parse are passed over. */
+/**
+ * Returns the changes with their verdicts, in the given order. While a counted operation has a document that does not parse, there is never enough data:
+ * what it uses is not known.
+ */
 export function decideChanges({ schema, changes, usage, policy = DEFAULT_POLICY }: DecideInput): DecidedChange[] {
   if (usage === undefined) return changes.map((change) => ({ ...change, ...NOT_RECORDED[change.level] }));
   const risky = changes.some(({ level }) => level !== 'safe');
-  const { operations, total } = risky ? countOperations(schema, usage, policy) : { operations: [], total: 0 };
-  const isEnough = usage.isComplete !== false && total >= policy.enoughRequests && usage.days >= policy.enoughDays;
+  const { operations, total, isReadable } = risky ? countOperations(schema, usage, policy) : NO_OPERATIONS;
+  const isEnough = usage.isComplete !== false && isReadable && total >= policy.enoughRequests && usage.days >= policy.enoughDays;
   const operationsByUse = groupByUse(operations);
   return changes.map((change) => {
     if (change.level === 'safe') return { ...change, verdict: 'pass' as const, affected: [], affectedCount: 0 };
@@ -96,6 +99,8 @@ export function decideChanges({ schema, changes, usage, policy = DEFAULT_POLICY 
     return { ...change, verdict, affected: affected.slice(0, LISTED), affectedCount: affected.length };
   });
 }
+
+const NO_OPERATIONS = { operations: [], total: 0, isReadable: true };
 
 const NOT_RECORDED = {
   breaking: { verdict: 'fail', affected: [], affectedCount: 0 },
@@ -156,7 +161,7 @@ function countOperations(schema: GraphQLSchema, usage: RecordedUsage, policy: Us
     const lastSeen = clients.map((client) => client.lastSeen).reduce((last, each) => (each > last ? each : last));
     return [{ uses, affected: { hash, name, count, lastSeen, percent, clients: shares } }];
   });
-  return { operations, total };
+  return { operations, total, isReadable: operations.length === counted.length };
 }
 
 /** A check may have as many changes as schemas have members: none of them looks at every operation. */

@@ -1,4 +1,5 @@
 /** Reads the text of a configuration file. */
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 
@@ -6,7 +7,8 @@ const MAX_BYTES = 256 * 1024;
 
 /** Returns the text of the file. Rejects for a file that cannot be read, and for one of more than 256 KB. */
 export async function readText(file: string): Promise<string> {
-  const handle = await open(file, 'r');
+  // To open a named pipe would wait for its writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!(await handle.stat()).isFile()) throw new Error('is not a file');
     const buffer = Buffer.alloc(MAX_BYTES + 1);

@@ -33,7 +33,10 @@ export function substitute(text: string, environment: Environment): Substituted 
       faults.push('must have variables as `${NAME}` or `${NAME:default}`; write `$${` for the characters `${`');
       return '';
     }
-    const value = (environment[name] ?? '') || (rest.length > 0 ? rest.join(':') : undefined);
+    const given = rest.length > 0 ? rest.join(':') : undefined;
+    const fault = given === undefined ? undefined : findDefaultFault(given, name);
+    if (fault !== undefined) faults.push(fault);
+    const value = (environment[name] ?? '') || given;
     if (value === undefined) faults.push(`needs the environment variable ${name}, which is not set; \`\${${name}:default}\` has a default`);
     return value ?? '';
   });
@@ -41,4 +44,12 @@ export function substitute(text: string, environment: Environment): Substituted 
   if (fault !== undefined) return { fault };
   if (replaced.length > MAX_LENGTH) return { fault: `must have at most ${String(MAX_LENGTH)} characters` };
   return { text: replaced, hasVariables };
+}
+
+/** Returns why a default is not taken as it is written: it would be a value that nobody means. */
+function findDefaultFault(given: string, name: string): string | undefined {
+  if (given.includes('${')) return `must have no variable in the default of the variable ${name}: what is inserted is not searched again`;
+  if (given.startsWith('-'))
+    return `must have the default of the variable ${name} right behind the colon, as \`\${${name}:default}\`: not \`:-\``;
+  return undefined;
 }

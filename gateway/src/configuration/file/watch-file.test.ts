@@ -91,6 +91,40 @@ describe('watchFile', () => {
     expect(await next()).toBe('two');
   });
 
+  it('loads the text of a file in a folder that is a link, when the link is replaced', async () => {
+    for (const version of ['one', 'two']) {
+      await mkdir(join(folder, version));
+      await writeFile(join(folder, version, 'a'), version);
+    }
+    await symlink('one', join(folder, 'current'));
+    const next = watchNext(join(folder, 'current/a'), { initial: '' });
+    expect(await next()).toBe('one');
+    await symlink('two', join(folder, 'next'));
+    await rename(join(folder, 'next'), join(folder, 'current'));
+    expect(await next()).toBe('two');
+  });
+
+  it('loads the text of a file whose folder is deleted and created again', async () => {
+    const file = join(folder, 'b/a');
+    await mkdir(join(folder, 'b'));
+    await writeFile(file, 'one');
+    const next = watchNext(file, { initial: 'one' });
+    await rm(join(folder, 'b'), { recursive: true });
+    expect(await next()).toContain('ENOENT');
+    await mkdir(join(folder, 'b'));
+    await writeFile(file, 'two');
+    expect(await next()).toBe('two');
+  });
+
+  it('begins while the folder of the file cannot be watched, and reports once that the file cannot be read', async () => {
+    const file = join(folder, 'later/a');
+    const next = watchNext(file, { initial: 'one' });
+    expect(await next()).toContain('ENOENT');
+    await mkdir(join(folder, 'later'));
+    await writeFile(file, 'two');
+    expect(await next()).toBe('two');
+  });
+
   it('loads an unchanged file again after the delay for the failures in a row', async () => {
     const file = join(folder, 'a');
     await writeFile(file, 'one');

@@ -9,6 +9,7 @@ import { type DevGraph, type DevSubgraph, createDevGraph } from '../dev/dev-grap
 import { type GatewayMessage, type GatewayProcess, findGateway, startGateway } from '../dev/gateway-process.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { stripControl } from '../terminal.ts';
+import { maskCredentials, toShownUrl } from '../shown-url.ts';
 import { parseUrl } from '../wait-for.ts';
 import { readNumber } from './subgraph-publish.ts';
 
@@ -125,7 +126,7 @@ function readDevSubgraphs(values: readonly string[]): DevSubgraph[] {
   if (values.length === 0) throw usageError('Name at least one subgraph that runs here: --subgraph NAME=URL.');
   const subgraphs = values.map((value) => {
     const [, name, url] = /^([A-Za-z][\w-]*)=(.+)$/su.exec(value) ?? [];
-    if (name === undefined || url === undefined) throw usageError(`--subgraph needs NAME=URL, not "${value}".`);
+    if (name === undefined || url === undefined) throw usageError(`--subgraph needs NAME=URL, not "${maskCredentials(value)}".`);
     return { name, url: parseUrl(url) };
   });
   const twice = subgraphs.find(({ name }, index) => subgraphs.findIndex((each) => each.name === name) < index);
@@ -150,7 +151,7 @@ function describe(
   environment: string,
 ): string | undefined {
   if (port !== undefined && msg === 'listening') {
-    const replaced = subgraphs.map(({ name, url }) => `${name} at ${url.href}`).join(', ');
+    const replaced = subgraphs.map(({ name, url }) => `${name} at ${toShownUrl(url)}`).join(', ');
     return `http://localhost:${String(port)}${path} serves the graph of ${environment} with ${replaced}. Ctrl-C stops it.`;
   }
   if (msg === 'serving a new supergraph') return 'The new graph is served.';

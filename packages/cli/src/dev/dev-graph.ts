@@ -3,6 +3,7 @@ import type { SubgraphSource } from '@trestle/graph-checks/compose';
 import { CommandError, EXIT } from '../exit-codes.ts';
 import type { RegistryClient } from '../registry.ts';
 import type { Sources } from '../report.ts';
+import { toShownUrl } from '../shown-url.ts';
 import { introspect } from '../wait-for.ts';
 
 /** A subgraph that runs here. */
@@ -72,7 +73,7 @@ export function createDevGraph(options: DevGraphOptions): DevGraph {
     texts: () =>
       new Map([
         ...(deployed.subgraphs() ?? []).map(({ name, sdl }) => [name, { path: `${environment}/${name}`, text: sdl }] as const),
-        ...subgraphs.map(({ name, url }) => [name, { path: url.href, text: local.get(name) ?? '' }] as const),
+        ...subgraphs.map(({ name, url }) => [name, { path: toShownUrl(url), text: local.get(name) ?? '' }] as const),
       ]),
   };
 }
