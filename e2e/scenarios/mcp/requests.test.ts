@@ -60,11 +60,29 @@ describe('requests to /mcp', () => {
   });
 
   it('are answered with an error for unknown methods, invalid parameters, and methods of other capabilities', async () => {
-    const codeOf = async (message: object) => ((await send(url, message)).body as { error?: { code: number } }).error?.code;
-    expect(await codeOf(toMessage('tools/steal'))).toBe(-32601);
-    expect(await codeOf(toMessage('resources/list'))).toBe(-32601);
-    expect(await codeOf(toMessage('tools/call', { name: 1 }))).toEqual(expect.any(Number));
-    expect(await codeOf(toMessage('tools/call', { name: 'Books', arguments: [] }))).toEqual(expect.any(Number));
+    const errorOf = async (message: object) => {
+      const { status, body } = await send(url, message);
+      return { status, ...(body as { id: unknown; error?: { code: number; message: string } }) };
+    };
+    for (const method of ['tools/steal', 'resources/list', 'logging/setLevel'])
+      expect(await errorOf(toMessage(method, { level: 'info' }))).toMatchObject({ status: 200, id: 1, error: { code: -32601 } });
+    const invalid: readonly (readonly [string, object | undefined, string])[] = [
+      ['tools/call', undefined, '`params`'],
+      ['tools/call', { name: 1 }, '`params.name`'],
+      ['tools/call', { name: 'Books', arguments: [] }, '`params.arguments`'],
+      ['tools/call', { name: 'Books', arguments: null }, '`params.arguments`'],
+      ['tools/list', { cursor: 5 }, '`params.cursor`'],
+      ['initialize', { protocolVersion: 5 }, '`params.protocolVersion`'],
+    ];
+    for (const [method, params, place] of invalid)
+      expect(await errorOf(toMessage(method, params, 7))).toMatchObject({
+        status: 200,
+        id: 7,
+        error: { code: -32602, message: expect.stringContaining(place) },
+      });
+    expect(await errorOf(toMessage('tools/call', { name: 'Other' }))).toMatchObject({
+      error: { code: -32602, message: 'Unknown tool: Other' },
+    });
     expect((await send(url, { jsonrpc: '2.0', method: 'notifications/initialized' })).status).toBe(202);
   });
 

@@ -11,7 +11,7 @@ export interface ClientError {
 export interface Part {
   readonly data?: unknown;
   readonly errors?: readonly ClientError[];
-  readonly pending?: readonly { readonly id: string; readonly path: Path }[];
+  readonly pending?: readonly { readonly id: string; readonly path: Path; readonly label?: string }[];
   readonly incremental?: readonly { readonly id: string; readonly data: Json; readonly errors?: readonly ClientError[] }[];
   readonly completed?: readonly { readonly id: string; readonly errors?: readonly ClientError[] }[];
   readonly hasNext?: boolean;
@@ -30,17 +30,21 @@ export interface Merged {
   readonly failed: readonly FailedFragment[];
 }
 
-/** Throws when a response names what is not pending, or an object that the client does not have. */
+/** Throws when a response names what is not pending, an object that the client does not have, or only some of the fields of a fragment. */
 export function mergeParts([first, ...later]: readonly Part[]): Merged {
   if (!first) throw new Error('There is no response');
   const data = structuredClone(first.data ?? null);
   const errors = [...(first.errors ?? [])];
   const failed: FailedFragment[] = [];
   const pending = new Map<string, Path>();
+  /** The label and the object of what is pending, and the fields that were delivered of each. */
+  const places = new Map<string, string>();
+  const fields = new Map<string, string>();
   const add = ({ pending: added = [], hasNext }: Part, isLast: boolean) => {
     if ((hasNext ?? false) === isLast) throw new Error('hasNext is wrong');
-    for (const { id, path } of added) {
+    for (const { id, path, label } of added) {
       if (pending.has(id)) throw new Error(`${id} is pending already`);
+      if (label !== undefined) places.set(id, JSON.stringify([label, path]));
       find(data, path);
       pending.set(id, path);
     }
@@ -53,6 +57,12 @@ export function mergeParts([first, ...later]: readonly Part[]): Merged {
   add(first, later.length === 0);
   for (const [i, part] of later.entries()) {
     for (const each of part.incremental ?? []) {
+      const place = places.get(each.id);
+      const names = Object.keys(each.data).join(' ');
+      // Fragments that select each other may have one fragment twice.
+      if (place !== undefined && (fields.get(place) ?? names) !== names)
+        throw new Error(`The fragment ${place} has the fields ${names}, and not ${fields.get(place) ?? ''}`);
+      if (place !== undefined) fields.set(place, names);
       merge(find(data, pathOf(each.id)), each.data);
       errors.push(...(each.errors ?? []));
     }

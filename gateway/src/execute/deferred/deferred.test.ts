@@ -3,13 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { composeSupergraph } from '../test-access.ts';
 import { createPlanner } from '../../plan/planner.ts';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
-import { link } from '../../program/operation.ts';
-import type { CompiledDeferred } from '../../program/deferred-program.ts';
-import type { RequestContext } from '../../request/context.ts';
 import type { IncrementalFormat } from '../../request/operation.ts';
-import { DeferredExecution, MAX_TARGETS } from './deferred-execution.ts';
-import { writeFirst, writePart } from './write-parts.ts';
-import { readVariables } from '../variables.ts';
+import { MAX_TARGETS } from './deferred-execution.ts';
+import { type Answer, createRun } from './test-deferred.ts';
 
 const SDL = composeSupergraph({
   users: `type Query { me: User users: [User!]! node: Node } interface Node { id: ID! }
@@ -21,7 +17,6 @@ const SDL = composeSupergraph({
 });
 const planner = createPlanner(SDL, { ...DEFAULT_LIMITS, maxDeferred: 20 });
 
-type Answer = (service: string, query: string, representations: { id: string }[]) => object;
 const USERS: Record<string, { name: string; bio: string | null }> = { '1': { name: 'Ada', bio: 'x' }, '2': { name: 'Bob', bio: null } };
 const answer: Answer = (service, query, representations) => {
   if (representations.length > 0)
@@ -43,52 +38,7 @@ const answer: Answer = (service, query, representations) => {
   return { data: { me: user('1') } };
 };
 
-interface Run {
-  readonly variables?: Record<string, unknown>;
-  readonly spec?: IncrementalFormat;
-  readonly reply?: Answer;
-}
-
-function run(query: string, { variables = {}, spec = 'current', reply = answer }: Run = {}) {
-  const prepared = planner.prepare({ query, operationName: undefined, labels: [], isIncremental: true });
-  if (!('program' in prepared)) throw new Error(JSON.stringify(prepared));
-  const { program } = prepared;
-  if (!program.deferred) return { responses: [], fetches: [] };
-  const operation = link(program);
-  const fetches: string[] = [];
-  const execution = new DeferredExecution({
-    program: program.deferred,
-    request: {
-      operation: { ...operation, deferred: operation.deferred as CompiledDeferred },
-      variables,
-      conditions: readVariables(program.variables, variables),
-      context: {} as RequestContext,
-      send: ({ service, body }, done) => {
-        const parsed = JSON.parse(body) as { query: string; variables: { representations?: { id: string }[] } };
-        fetches.push(service);
-        done(null, structuredClone(reply(service, parsed.query, parsed.variables.representations ?? [])));
-      },
-    },
-    buffer: Buffer.alloc(64),
-    maxBytes: 10_000_000,
-  });
-  const format = (errors: readonly { message: string; path?: unknown }[]) =>
-    errors.map(({ message, path }) => ({ message, path }) as never);
-  const responses: unknown[] = [];
-  execution.first((delivery, pending) => {
-    responses.push(
-      pending.length === 0
-        ? { data: JSON.parse(delivery.data) as unknown }
-        : JSON.parse(writeFirst(delivery, pending, { format, spec }).toString()),
-    );
-    fetches.push('|');
-  });
-  execution.rest((part) => {
-    responses.push(JSON.parse(writePart(part, { format, spec }).toString()));
-    fetches.push('|');
-  });
-  return { responses, fetches };
-}
+const run = createRun(planner, answer);
 
 describe('DeferredExecution', () => {
   it('delivers a fragment of another subgraph after the first response', () => {

@@ -1,6 +1,7 @@
 /**
  * Writes an operation without fragment spreads for the planner. Equal selections in one selection set are merged, so that the time of planning depends
- * on the number of different selections and not on how often fragments spread each other. Limits the number of selections that are left.
+ * on the number of different selections and not on how often fragments spread each other. Each fragment with `@defer` stays one fragment of its own,
+ * because clients get it as one. Limits the number of selections that are left.
  */
 import {
   type DirectiveNode,
@@ -21,7 +22,8 @@ import {
   isUnionType,
   print,
 } from 'graphql';
-import { PLACEHOLDER } from '../selections/placeholder.ts';
+import { PLACEHOLDER, isPlaceholder } from '../selections/placeholder.ts';
+import { type BranchesByDefer, DEFER, type DeferringBranch, addDeferred, findDefer } from './deferred-branches.ts';
 import { type Condition, isContradiction, readConditions, toDirective, union } from '../selections/selection.ts';
 
 export interface ExpandInput {
@@ -44,18 +46,27 @@ export interface ExpandedOperation {
 /** Looking at a selection that is merged counts as this fraction of a selection that is kept. */
 const LOOKS_PER_SELECTION = 50;
 
-/** Fields of one selection set with the same type conditions and directives around them. */
-interface Branch {
+/** The objects of a selection set. */
+interface Around {
   readonly type: GraphQLCompositeType;
   /** Names of the object types that meet the type conditions. */
   readonly possible: readonly string[];
   readonly conditions: readonly Condition[];
-  /** Directives of fragments other than conditions. */
-  readonly directives: readonly DirectiveNode[];
+}
+
+/** Fields of one selection set with the same type conditions and directives around them. */
+interface Branch extends DeferringBranch {
+  readonly type: GraphQLCompositeType;
   /** The type conditions around the fields, the outermost first. */
   readonly typeConditions: readonly string[];
   readonly fields: Map<string, BranchField>;
   readonly entered: Set<string>;
+}
+
+/** The branches of one selection set. */
+interface Branches {
+  readonly byKey: Map<string, Branch>;
+  readonly byDefer: BranchesByDefer;
 }
 
 interface BranchField {
@@ -73,7 +84,7 @@ export function expandOperation(input: ExpandInput): ExpandedOperation {
   const expander = new OperationExpander(input);
   const isSerial = operation.operation === OperationTypeNode.MUTATION;
   return {
-    operation: { ...operation, selectionSet: expander.expandSets(root, [operation.selectionSet], isSerial) },
+    operation: { ...operation, selectionSet: expander.expandSets(expander.anyOf(root), [operation.selectionSet], isSerial) },
     selections: expander.selections,
     effort: expander.effort,
   };
@@ -100,21 +111,29 @@ class OperationExpander {
     return Math.max(this.#selections, Math.ceil(this.#looks / LOOKS_PER_SELECTION));
   }
 
+  /** Returns all objects of a type. */
+  anyOf(type: GraphQLCompositeType): Around {
+    const possible = isAbstractType(type) ? this.#input.schema.getPossibleTypes(type).map(({ name }) => name) : [type.name];
+    return { type, possible, conditions: [] };
+  }
+
   /**
-   * Returns the selection sets, all of them on `type`, as one. Its fields are in the order of the document when they are executed serially
+   * Returns the selection sets, all of them on the same objects, as one. Its fields are in the order of the document when they are executed serially
    * (GraphQL §6.2.2); otherwise those with the same conditions are together.
    */
-  expandSets(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], isSerial = false): SelectionSetNode {
-    const possible = isAbstractType(type) ? this.#input.schema.getPossibleTypes(type).map(({ name }) => name) : [type.name];
-    const root: Branch = { type, possible, conditions: [], directives: [], typeConditions: [], fields: new Map(), entered: new Set() };
-    const branches = new Map([['', root]]);
+  expandSets(around: Around, sets: readonly SelectionSetNode[], isSerial = false): SelectionSetNode {
+    const root: Branch = { ...around, directives: [], typeConditions: [], fields: new Map(), deferred: [], entered: new Set() };
+    const branches: Branches = { byKey: new Map([['', root]]), byDefer: new Map() };
     for (const set of sets) this.#look(set, root, branches);
-    const parts = [...branches.values()].flatMap((branch) => {
+    const parts = [...branches.byKey.values()].flatMap((branch) => {
       const fields = [...branch.fields.values()];
       return isSerial ? fields.map((field) => ({ branch, fields: [field] })) : [{ branch, fields }];
     });
     if (isSerial) parts.sort((one, other) => (one.fields[0]?.place ?? 0) - (other.fields[0]?.place ?? 0));
-    const written = parts.flatMap(({ branch, fields }) => this.#wrap(branch, this.#writeFields(branch, fields)));
+    // No root field of a mutation is deferred.
+    const written = parts.flatMap(({ branch, fields }) =>
+      this.#wrap(branch, around, [...this.#writeFields(branch, fields), ...this.#writeDeferred(branch)]),
+    );
     return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [PLACEHOLDER] };
   }
 
@@ -130,7 +149,7 @@ class OperationExpander {
   }
 
   /** Adds the fields of a selection set to their branches. */
-  #look(set: SelectionSetNode, branch: Branch, branches: Map<string, Branch>): void {
+  #look(set: SelectionSetNode, branch: Branch, branches: Branches): void {
     for (const selection of set.selections) {
       this.#count(false);
       const own = readConditions(selection);
@@ -142,6 +161,11 @@ class OperationExpander {
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection;
       const next = fragment && this.#enter(branch, { selection, own, typeCondition: fragment.typeCondition?.name.value }, branches);
       if (!next) continue;
+      const directive = findDefer(selection);
+      if (directive) {
+        addDeferred(next, { directive, set: fragment.selectionSet }, branches.byDefer);
+        continue;
+      }
       if (selection.kind === Kind.FRAGMENT_SPREAD) {
         if (next.entered.has(selection.name.value)) continue;
         next.entered.add(selection.name.value);
@@ -151,7 +175,7 @@ class OperationExpander {
   }
 
   /** Returns the branch of a fragment; undefined when no object can meet its type conditions. */
-  #enter(from: Branch, { selection, own, typeCondition }: FragmentUse, branches: Map<string, Branch>): Branch | undefined {
+  #enter(from: Branch, { selection, own, typeCondition }: FragmentUse, { byKey }: Branches): Branch | undefined {
     const { schema } = this.#input;
     const conditions = union(from.conditions, own);
     if (isContradiction(conditions)) return undefined;
@@ -164,11 +188,11 @@ class OperationExpander {
     const type = isNarrower ? named : from.type;
     const directives = [...from.directives, ...others];
     const key = `${type.name}|${possible.join()}|${conditions.map(keyOf).sort().join()}|${directives.map(print).join()}`;
-    const known = branches.get(key);
+    const known = byKey.get(key);
     if (known) return known;
     const typeConditions = isNarrower ? [...from.typeConditions, named.name] : from.typeConditions;
-    const branch: Branch = { type, possible, conditions, directives, typeConditions, fields: new Map(), entered: new Set() };
-    branches.set(key, branch);
+    const branch: Branch = { type, possible, conditions, directives, typeConditions, fields: new Map(), deferred: [], entered: new Set() };
+    byKey.set(key, branch);
     return branch;
   }
 
@@ -188,21 +212,34 @@ class OperationExpander {
     return fields.map(({ node, sets }) => {
       const definition = isUnionType(type) ? undefined : type.getFields()[node.name.value];
       const below = definition && getNamedType(definition.type);
-      return isCompositeType(below) ? { ...node, selectionSet: this.expandSets(below, sets) } : node;
+      return isCompositeType(below) ? { ...node, selectionSet: this.expandSets(this.anyOf(below), sets) } : node;
+    });
+  }
+
+  #writeDeferred(branch: Branch): InlineFragmentNode[] {
+    return branch.deferred.flatMap(({ directive, set }) => {
+      const selectionSet = this.expandSets(branch, [set]);
+      if (selectionSet.selections.every(isPlaceholder)) return [];
+      this.#count(true);
+      return [{ kind: Kind.INLINE_FRAGMENT, directives: [directive], selectionSet }];
     });
   }
 
   /** Puts selections into fragments with the type conditions, conditions and directives of their branch. A directive may occur once in each fragment. */
-  #wrap({ typeConditions, conditions, directives }: Branch, fields: readonly FieldNode[]): readonly SelectionNode[] {
-    if (fields.length === 0) return [];
+  #wrap(
+    { typeConditions, conditions, directives }: Branch,
+    { conditions: known }: Around,
+    selections: readonly SelectionNode[],
+  ): readonly SelectionNode[] {
+    if (selections.length === 0) return [];
     const layers: Partial<InlineFragmentNode>[] = [
       ...typeConditions.map((name) => ({ typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } } }) as const),
-      ...[...conditions.map(toDirective), ...directives].map((directive) => ({ directives: [directive] })),
+      ...[...conditions.slice(known.length).map(toDirective), ...directives].map((directive) => ({ directives: [directive] })),
     ];
     return layers.reduceRight<readonly SelectionNode[]>((selected, layer) => {
       this.#count(true);
       return [{ kind: Kind.INLINE_FRAGMENT, ...layer, selectionSet: { kind: Kind.SELECTION_SET, selections: selected } }];
-    }, fields);
+    }, selections);
   }
 }
 
@@ -223,7 +260,7 @@ function isPossible(schema: GraphQLSchema, condition: GraphQLCompositeType, name
 }
 
 function isOther({ name }: DirectiveNode): boolean {
-  return name.value !== 'skip' && name.value !== 'include';
+  return name.value !== 'skip' && name.value !== 'include' && name.value !== DEFER;
 }
 
 /** Removes conditions with a literal, which are met. */

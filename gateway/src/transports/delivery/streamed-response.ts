@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { releaseSlot } from '@trestle/service/admission/admission-handler';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { PartsEncoder } from './parts-encoder.ts';
+import type { ReportedHeaders } from '../../request/fetch-log.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import { type Envelope, type QueueLimits, SendQueue } from './send-queue.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -17,6 +18,8 @@ export interface StreamedResponseOptions {
   readonly metrics: TransportMetrics;
   /** A queue from before the response; its messages are sent first. Default: a new one. */
   readonly queue?: SendQueue | undefined;
+  /** Headers that are known when the response opens. Default: none. */
+  readonly headers?: ReportedHeaders | undefined;
   /** For a response that may be compressed: creates what compresses it, or returns undefined. Called once. */
   readonly openEncoder?: (() => PartsEncoder | undefined) | undefined;
   /** Called once, with the cause: `stopped` when the client disconnected, `slow-consumer`, or that of {@link StreamedResponse.end}. */
@@ -39,10 +42,11 @@ export class StreamedResponse {
   /** Sends the head. */
   constructor(options: StreamedResponseOptions) {
     this.#options = options;
-    const { response, requestId, format, queue, openEncoder } = options;
+    const { response, requestId, format, headers, queue, openEncoder } = options;
     const encoder = openEncoder?.();
     releaseSlot(response);
     response.writeHead(200, {
+      ...headers,
       'content-type': format.contentType,
       'cache-control': 'no-store',
       'x-request-id': requestId,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import { FetchLog } from '../../request/fetch-log.ts';
 import type { Subscription } from '../../request/subscriber.ts';
 import { SendBuffers } from './send-buffers.ts';
 import { toEnvelope } from './send-queue.ts';
@@ -45,7 +46,7 @@ async function exchange() {
 function create() {
   const buffers = new SendBuffers({ maxBytes: 1e9, stallTimeoutMs: 60_000 });
   const responses = new StreamedResponses({ verifier: undefined, limits, buffers, metrics, maxStreams: 10 });
-  const context = { caller: null, requestId: 'r', cancellation: new Cancellation() };
+  const context = { caller: null, requestId: 'r', cancellation: new Cancellation(), fetchLog: new FetchLog() };
   return { responses, context, options: { format: FORMAT, context } };
 }
 

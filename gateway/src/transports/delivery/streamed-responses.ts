@@ -5,6 +5,7 @@ import { fail } from '@trestle/schema/errors';
 import type { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { RequestContext } from '../../request/context.ts';
+import type { ReportedHeaders } from '../../request/fetch-log.ts';
 import type { PartsEncoder } from './parts-encoder.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import type { QueueLimits, SendQueue } from './send-queue.ts';
@@ -35,7 +36,7 @@ export type StreamContext = Pick<RequestContext, 'caller' | 'requestId' | 'cance
 /** How the results of one operation are sent. */
 interface OperationOptions {
   readonly format: StreamFormat;
-  readonly context: StreamContext;
+  readonly context: StreamContext & Pick<RequestContext, 'fetchLog'>;
   /** For results that may be compressed. */
   readonly openEncoder?: (() => PartsEncoder | undefined) | undefined;
 }
@@ -43,6 +44,7 @@ interface OperationOptions {
 interface OpenOptions extends Pick<OperationOptions, 'format' | 'openEncoder'> {
   /** Returns the operations whose results the response has. */
   readonly operations: () => Iterable<StreamedOperation>;
+  readonly headers?: ReportedHeaders;
   readonly queue?: SendQueue;
 }
 
@@ -78,12 +80,17 @@ export class StreamedResponses {
    */
   createOperation(exchange: StreamedExchange, { format, context, openEncoder }: OperationOptions): StreamedOperation {
     const { response, record } = exchange;
-    const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller: context.caller });
+    const { caller, fetchLog } = context;
+    const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller });
     let stream: StreamedResponse | undefined;
     const operation: StreamedOperation = new StreamedOperation({
       context,
       format,
-      open: () => (stream ??= this.open(exchange, { format, openEncoder, operations: () => [operation] })).queue,
+      // The response opens with the first message: the headers of the fetches before it are known.
+      open: () => {
+        const open = () => this.open(exchange, { format, openEncoder, headers: fetchLog.toHeaders(caller), operations: () => [operation] });
+        return (stream ??= open()).queue;
+      },
       requireRoom: () => {
         this.requireRoom();
       },
@@ -108,14 +115,17 @@ export class StreamedResponses {
   }
 
   /** Opens a response. */
-  open({ response, requestId, record }: StreamedExchange, { format, openEncoder, operations, queue }: OpenOptions): StreamedResponse {
+  open(
+    { response, requestId, record }: StreamedExchange,
+    { format, openEncoder, operations, headers, queue }: OpenOptions,
+  ): StreamedResponse {
     const { limits, buffers, metrics } = this.#options;
     const onClosed = (cause: string) => {
       this.#open.delete(entry);
       for (const operation of [...operations()]) operation.stop(cause);
       record.end(response.statusCode);
     };
-    const stream = new StreamedResponse({ response, requestId, format, openEncoder, limits, buffers, metrics, queue, onClosed });
+    const stream = new StreamedResponse({ response, requestId, format, headers, openEncoder, limits, buffers, metrics, queue, onClosed });
     const entry: OpenResponse = { stream, operations };
     this.#open.add(entry);
     // The operation was accepted before the shutdown began.

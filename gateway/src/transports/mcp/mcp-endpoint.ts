@@ -87,7 +87,7 @@ interface Answering extends McpOptions {
   readonly respond: typeof respond;
 }
 
-async function answer(admitted: AdmittedRequest, body: unknown, options: Answering): Promise<void> {
+async function answer(admitted: AdmittedRequest, body: object, options: Answering): Promise<void> {
   const { exchange } = admitted;
   const { tools, version } = options;
   const client: ClientApplication =

@@ -7,8 +7,8 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   type ListToolsResult,
-  McpError,
 } from '@modelcontextprotocol/sdk/types.js';
+import { findInvalidParams } from './invalid-params.ts';
 import type { Page } from './page.ts';
 
 /** What a request can do. */
@@ -38,7 +38,7 @@ const INSTRUCTIONS =
 
 /** Handles one JSON-RPC message. The response has the body and the status that the protocol demands. */
 export async function respond(
-  { body, headers }: { readonly body: unknown; readonly headers: Readonly<Record<string, string | string[] | undefined>> },
+  { body, headers }: { readonly body: object; readonly headers: Readonly<Record<string, string | string[] | undefined>> },
   { list, call }: ProtocolHandlers,
   { version }: ProtocolOptions,
 ): Promise<Response> {
@@ -49,12 +49,12 @@ export async function respond(
   );
   server.setRequestHandler(ListToolsRequestSchema, async ({ params }): Promise<ListToolsResult> => {
     const page = await list(params?.cursor);
-    if (!page) throw new McpError(ErrorCode.InvalidParams, 'The cursor is not valid. Begin without one.');
+    if (!page) throw new ProtocolFault('The cursor is not valid. Begin without one.');
     return { tools: page.tools as ListToolsResult['tools'], nextCursor: page.nextCursor };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const result = await call(params.name, params.arguments ?? {});
-    if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 128)}`);
+    if (!result) throw new ProtocolFault(`Unknown tool: ${params.name.slice(0, 128)}`);
     return result;
   });
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
@@ -64,8 +64,18 @@ export async function respond(
       const value = headers[name];
       return value === undefined ? [] : [[name, String(value)]];
     });
-    return await transport.handleRequest(new Request('http://gateway/mcp', { method: 'POST', headers: given }), { parsedBody: body });
+    const response = await transport.handleRequest(new Request('http://gateway/mcp', { method: 'POST', headers: given }), {
+      parsedBody: body,
+    });
+    const invalid = response.status === 200 ? findInvalidParams(body) : undefined;
+    if (invalid === undefined) return response;
+    return Response.json({ jsonrpc: '2.0', id: (body as { id?: unknown }).id, error: { code: ErrorCode.InvalidParams, message: invalid } });
   } finally {
     await server.close();
   }
+}
+
+/** An error of the protocol. The message of an `McpError` begins with its code, which the SDK's client adds too. */
+class ProtocolFault extends Error {
+  readonly code = ErrorCode.InvalidParams;
 }
