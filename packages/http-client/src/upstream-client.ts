@@ -74,10 +74,19 @@ export interface UpstreamClient<Body = string> {
  * - `RESPONSE_TOO_LARGE`: head or body exceed their limit.
  * - `QUEUE_FULL`: too many requests wait for a connection.
  * - `INVALID_REQUEST`: a header field that must not be sent.
+ * - `UNSIGNED`: no signature could be made for a request that needs one.
  * - `ABORTED`: aborted, or the client was closed.
  */
 export type ClientErrorCode =
-  'UNREACHABLE' | 'CONNECTION_LOST' | 'TIMEOUT' | 'INVALID_RESPONSE' | 'RESPONSE_TOO_LARGE' | 'QUEUE_FULL' | 'INVALID_REQUEST' | 'ABORTED';
+  | 'UNREACHABLE'
+  | 'CONNECTION_LOST'
+  | 'TIMEOUT'
+  | 'INVALID_RESPONSE'
+  | 'RESPONSE_TOO_LARGE'
+  | 'QUEUE_FULL'
+  | 'INVALID_REQUEST'
+  | 'UNSIGNED'
+  | 'ABORTED';
 
 /**
  * How far a failed request came, which decides whether it may be sent again (RFC 9110 §9.2.2): nothing was sent; something may have been sent,
