@@ -74,7 +74,7 @@ describe('requests to subgraphs that are signed', () => {
     expect((await started.ask(QUERY, {}, headers)).body).toEqual(RESULT);
     expect((await started.ask('mutation { open }', {}, headers)).body).toEqual({ data: { open: true } });
     expect(faults).toEqual([undefined, undefined, undefined]);
-    expect(logOf(started)).not.toMatch(/wJalr|IQoJ/);
+    expect(logOf(started)).not.toMatch(/EXAMPLEKEY|EXAMPLETOKEN/);
   });
 
   it('are those of the subgraphs that have the setting, as a changed file says', async () => {
@@ -162,7 +162,7 @@ describe('requests to subgraphs that are signed', () => {
     expect(body.errors?.[0]?.extensions['code']).toBe('UPSTREAM_ERROR');
     expect(faults).toEqual([]);
     expect(logOf(started)).toContain('AWS credentials to sign requests with could not be read');
-    expect(`${logOf(started)} ${JSON.stringify(body)}`).not.toContain('wJalr');
+    expect(`${logOf(started)} ${JSON.stringify(body)}`).not.toContain('EXAMPLEKEY');
   });
 
   it('need a region and a service, and an external id needs a role', async () => {

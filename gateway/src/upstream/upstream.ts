@@ -114,6 +114,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     const target = {
       ...{ name, client, uploadClient, rewrite },
       path: toServerAddress(first).path,
+      hasAddresses: health !== undefined,
       returned: compileResponseRules(headerRules, name),
       headers: hasCompression ? ACCEPT_ENCODING : [],
       ...shared,

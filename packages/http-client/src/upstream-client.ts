@@ -20,6 +20,16 @@ export interface ClientRequest<Body = string> {
   readonly isQuery?: boolean;
   /** When it was sent for the first time, on the clock of `performance.now`: its time limit counts from then. Default: now. */
   readonly startedAt?: number;
+  /** Where it was sent before, for a client with several addresses, which notes there where it sends it. */
+  readonly route?: RequestRoute | undefined;
+}
+
+/** The addresses of one request, by their indexes, from one attempt to the next. */
+export interface RequestRoute {
+  /** The last one. */
+  last: number | undefined;
+  /** Those that failed: others are preferred. */
+  readonly avoided: number[];
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */

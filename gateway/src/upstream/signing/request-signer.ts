@@ -1,5 +1,5 @@
 /** Signs requests to subgraphs (AWS Signature Version 4). */
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { SignatureV4 } from '@smithy/signature-v4';
 import type { Log } from '@trestle/log';
 import { type ReadCredentials, createFinder, keepCredentials } from './credentials.ts';
@@ -126,7 +126,7 @@ function decode(text: string): string {
 /** SHA-256, or HMAC with a key, in the form that the signature takes. */
 class Sha256 {
   readonly #secret: Uint8Array | string | undefined;
-  #hash: Hash | Hmac;
+  #hash: ReturnType<typeof createHash | typeof createHmac>;
 
   constructor(secret?: unknown) {
     this.#secret = secret as Uint8Array | string | undefined;
@@ -145,7 +145,7 @@ class Sha256 {
     this.#hash = this.#begin();
   }
 
-  #begin(): Hash | Hmac {
+  #begin() {
     return this.#secret === undefined ? createHash('sha256') : createHmac('sha256', this.#secret);
   }
 }
