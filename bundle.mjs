@@ -33,9 +33,16 @@ const EXTERNAL = [
  * its exports: 300 of graphql.
  */
 const toEsm = (path) => path.replace('/build/src/', '/build/esm/');
+/** Packages of AWS load each other on demand. */
+const toAwsEsm = (path) => path.replace('/dist-cjs/', '/dist-es/');
+const OF_AWS = readdirSync(join(root, 'node_modules/@aws-sdk')).filter((name) =>
+  /^credential-provider|^token-providers$|^nested-clients$/.test(name),
+);
 const ES_MODULES = {
   graphql: (path) => path.replace(/\.js$/, '.mjs'),
   ...Object.fromEntries(['core', 'propagator-b3', 'propagator-jaeger'].map((name) => [`@opentelemetry/${name}`, toEsm])),
+  ...Object.fromEntries(OF_AWS.map((name) => [`@aws-sdk/${name}`, toAwsEsm])),
+  ...Object.fromEntries(['signature-v4', 'credential-provider-imds'].map((name) => [`@smithy/${name}`, toAwsEsm])),
 };
 
 await Promise.all(Object.entries(PROCESSES).map(bundle));

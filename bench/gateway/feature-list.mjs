@@ -24,7 +24,14 @@ const PROTECTED = {
  * needs a token. `config` is the text of a configuration file; `files` are written as JSON, and their paths given by the variables.
  */
 export function listFeatures(run) {
-  return [{ name: 'plain', isBase: true }, ...listAccess(run), ...listExecution(run), ...listServer(run)];
+  return [
+    { name: 'plain', isBase: true },
+    ...listAccess(run),
+    ...listExecution(run),
+    ...listServer(run),
+    ...listLimits(run),
+    ...listSubgraphs(run),
+  ];
 }
 
 function listAccess({ token, key }) {
@@ -114,5 +121,67 @@ function listServer({ certificate, collector }) {
     { name: 'equal operations executed once', setting: '`traffic.deduplicateOperations`', env: { OPERATION_DEDUPLICATION: 'on' } },
     { name: 'time limit of operations', setting: '`traffic.operationTimeoutMs`', env: { OPERATION_TIMEOUT_MS: '30000' } },
     { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },
+  ];
+}
+
+function listLimits({ token, key }) {
+  const authorization = { authorization: `Bearer ${token}` };
+  const env = { AUTH: 'on', TOKEN_PUBLIC_KEY_FILE: key, RATE_LIMIT_FREE_PER_MIN: '100000000' };
+  return [
+    { name: 'limits measured, not enforced', setting: '`limits.mode`', env: { LIMITS_MODE: 'measure' } },
+    { name: 'another assumed size of lists', setting: '`limits.assumedListSize`', env: { ASSUMED_LIST_SIZE: '3' } },
+    {
+      name: 'field access rules, not enforced',
+      setting: '`authorization.deniedFields: unprotected`',
+      against: 'token',
+      env: { ...env, DENIED_FIELDS: 'unprotected' },
+      headers: authorization,
+      ...PROTECTED,
+    },
+    {
+      name: 'extensions of errors, no errors',
+      setting: '`errors.extensions`',
+      env: { SUBGRAPH_ERRORS: 'codes', SUBGRAPH_ERROR_EXTENSIONS_ALLOW: 'reason' },
+    },
+    {
+      name: 'trace context in three formats',
+      setting: '`telemetry.propagators`',
+      env: { OTEL_PROPAGATORS: 'tracecontext,b3multi,baggage' },
+      headers: { 'x-b3-traceid': '80f198ee56343ba864fe8b2a57d3eff7', 'x-b3-spanid': 'e457b5a2e4d86bd1', baggage: 'tenant=a' },
+    },
+  ];
+}
+
+function listSubgraphs({ collector }) {
+  const entities = { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_CONTENTS: 'entities' };
+  const coprocessor = (stages) => ({ COPROCESSOR_URL: `${collector}/`, COPROCESSOR_STAGES: stages });
+  return [
+    { name: 'retries by status, none needed', setting: '`traffic.retryStatuses`', env: { SUBGRAPH_RETRY_STATUSES: '502,503,504' } },
+    { name: 'idle time of connections', setting: '`traffic.idleTimeoutMs`', env: { SUBGRAPH_IDLE_TIMEOUT_MS: '30000' } },
+    {
+      name: 'signatures of AWS',
+      setting: '`traffic.awsSigV4`',
+      env: {
+        ...{ SUBGRAPH_AWS_SIGV4: 'on', SUBGRAPH_AWS_REGION: 'eu-central-1', SUBGRAPH_AWS_SERVICE: 'execute-api' },
+        ...{ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'EXAMPLEKEY' },
+      },
+    },
+    {
+      name: 'entity cache, without one subgraph',
+      setting: '`subgraphs.<name>.responseCache`',
+      env: { ...entities, SUBGRAPH_CACHE_ENABLED_ORDERS: 'off' },
+      ...CACHED,
+    },
+    {
+      name: 'entity cache, times by setting',
+      setting: '`responseCache.ttlSeconds`',
+      env: { ...entities, SUBGRAPH_CACHE_TTL_SECONDS: '600' },
+    },
+    { name: 'coprocessor at onRequest', setting: '`extensions.coprocessor.stages`', env: coprocessor('onRequest') },
+    {
+      name: 'coprocessor at onSubgraphRequest',
+      setting: '`extensions.coprocessor.stages`',
+      env: coprocessor('onSubgraphRequest'),
+    },
   ];
 }

@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestGrant } from '@trestle/identity/tokens/test-identity';
@@ -35,7 +35,9 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const scenes = SCENES.filter(({ chain }) => chain === 'a' || chain === 'b');
 const home = await mkdtemp(join(tmpdir(), 'trestle-features-'));
 const processes = createProcesses();
-const collector = createServer((request, response) => request.resume().on('end', () => response.end('{}'))).listen(0, '127.0.0.1');
+const collector = createServer((request, response) =>
+  request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}')),
+).listen(0, '127.0.0.1');
 const load = fork(here('load.mjs'), { env: { PATH: process.env.PATH, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' } });
 
 try {
@@ -179,7 +181,7 @@ async function report(rows) {
   );
   const lines = [
     `Without any of them a request takes ${medians.map((each, i) => `${each.toFixed(0)} µs in scene (${scenes[i].chain})`).join(' and ')}. The middle half of ${ROUNDS} rounds is in parentheses.`,
-    `Machine: ${cpus().length} × ${cpus()[0].model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
+    `Machine: ${cpus().length} × ${cpus()[0].model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, load average ${loadavg()[1].toFixed(1)}.`,
     '',
     '| feature | setting | (a): added | (a): ratio | (b): added | (b): ratio |',
     '| - | - | -: | -: | -: | -: |',

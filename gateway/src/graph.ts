@@ -27,6 +27,7 @@ import { startDocuments } from './start-documents.ts';
 import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
+import { createSigners } from './upstream/signing/request-signer.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, findUsageFormat } from './usage/create-usage.ts';
 import { createTransports } from './create-transports.ts';
@@ -172,6 +173,7 @@ function prepareEngine(
     forwardResponseHeaders: config.forwardResponseHeaders,
     headerRules: config.headerRules,
     tls: (name) => tls.of(name),
+    signers: createSigners(log),
     measure,
     metrics,
   });

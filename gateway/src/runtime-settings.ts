@@ -18,6 +18,7 @@ export function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO
       subscriptionUrls: next.subgraphSubscriptionUrls,
       subscriptionProtocols: next.subscriptionProtocols,
       traffic: next.traffic,
+      signing: next.signing,
     },
   };
 }

@@ -93,7 +93,7 @@ export const SUBGRAPH_SETTINGS = [
 export const REGISTRY_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...(['DATABASE_CONNECTIONS', 'REGISTRY_USAGE_DAYS', 'REGISTRY_CHECK_DAYS', 'REGISTRY_CHECK_ENOUGH_DAYS'] as const),
-  ...(['REGISTRY_CHECK_ENOUGH_REQUESTS', 'REGISTRY_CHECK_MAX_COST'] as const),
+  ...(['REGISTRY_CHECK_ENOUGH_REQUESTS', 'REGISTRY_CHECK_MAX_COST', 'REGISTRY_CHECK_ASSUMED_LIST_SIZE'] as const),
 ] as const;
 /** Names the settings that are passed on to the users subgraph besides. */
 export const USERS_SETTINGS = [

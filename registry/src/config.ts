@@ -2,6 +2,7 @@
 import { DATABASE_LIMITS } from '@trestle/chassis/database/database';
 import { databaseSetting } from '@trestle/chassis/settings';
 import { readSettings, setting } from '@trestle/env';
+import { DEFAULT_POLICY } from '@trestle/graph-checks/policy';
 import { LOG_LEVELS } from '@trestle/log';
 import { parseSigningKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
@@ -25,6 +26,7 @@ export function readConfig() {
       REGISTRY_CHECK_ENOUGH_DAYS: setting.integer(0, 400).default(7),
       REGISTRY_CHECK_ENOUGH_REQUESTS: setting.integer(0, 2_147_483_647).default(100),
       REGISTRY_CHECK_MAX_COST: setting.integer(0, 2_147_483_647).default(0),
+      REGISTRY_CHECK_ASSUMED_LIST_SIZE: setting.integer(0, 1_000_000).default(DEFAULT_POLICY.assumedListSize),
     },
     process.env,
   );

@@ -48,6 +48,7 @@ async function start(log: ProcessLog): Promise<() => Promise<void>> {
       enoughDays: config.REGISTRY_CHECK_ENOUGH_DAYS,
       enoughRequests: config.REGISTRY_CHECK_ENOUGH_REQUESTS,
       maxCost: config.REGISTRY_CHECK_MAX_COST,
+      assumedListSize: config.REGISTRY_CHECK_ASSUMED_LIST_SIZE,
     },
   });
   const { registry, endpoints } = running;

@@ -88,6 +88,18 @@ describe('checkSubgraphs', () => {
     expect(await check(SDL)).toMatchObject({ verdict: 'PASSED', costs: null });
   });
 
+  it('estimates with the assumed size of lists of the gateway', async () => {
+    expect(await check(sized(1000), { maxCost: 0, assumedListSize: 20 })).toMatchObject({
+      costs: {
+        operations: [
+          { name: 'Recorded', before: 20 * (1 + 20), after: 20 * (1 + 1000) },
+          { name: 'Registered', before: 3 * (1 + 20) },
+        ],
+      },
+    });
+    expect(await check(sized(1000), { maxCost: 0, assumedListSize: 1000 })).toMatchObject({ costs: { grownCount: 0 } });
+  });
+
   it('fails for one that would exceed the limit, until this cost is approved', async () => {
     const failed = await check(sized(1000));
     expect(failed).toMatchObject({
@@ -186,6 +198,9 @@ describe('trestle subgraph check', () => {
     expect(await run(sized(1000), options)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Stored costs 2002 instead of 22 (5 requests, 100 %)\n'),
+    });
+    expect(await run(sized(1000), `${options} --assumed-list-size 20`)).toMatchObject({
+      stdout: expect.stringContaining('Stored costs 2002 instead of 42'),
     });
     expect(await run(sized(1000), `${options} --max-cost 2001`)).toMatchObject({ code: 1, stdout: expect.stringContaining('above the limit of 2001') }); // prettier-ignore
   });

@@ -1,12 +1,14 @@
-/** Reads the settings that single subgraphs have beside those for all: traffic, what is cached of them, and their errors. */
+/** Reads the settings that single subgraphs have beside those for all: traffic, what is cached of them, signatures, and their errors. */
 import type { SettingsFaults, readSettings } from '@trestle/env';
 import type { CachingSettings } from '../cache/subgraph-caching.ts';
 import type { ErrorExtensions } from '../errors/extension-lists.ts';
 import type { SubgraphErrorPolicy } from '../errors/format-error.ts';
+import type { SubgraphSigning } from '../upstream/signing/signing-settings.ts';
 import type { TrafficSettings } from '../upstream/traffic/traffic-settings.ts';
 import { readCaching } from './settings/cache-settings.ts';
 import { type ErrorPolicies, readErrorExtensions } from './settings/error-settings.ts';
 import type { settings } from './settings/settings.ts';
+import { readSigning } from './settings/signing-settings.ts';
 import { readTraffic } from './settings/traffic-settings.ts';
 
 type SettingValues = ReturnType<typeof readSettings<typeof settings>>;
@@ -16,6 +18,7 @@ type Values = Readonly<Record<string, string | undefined>>;
 export interface SubgraphReadings {
   readonly traffic: TrafficSettings | undefined;
   readonly caching: CachingSettings | undefined;
+  readonly signing: SubgraphSigning | undefined;
   readonly errorExtensions: ErrorExtensions | undefined;
 }
 
@@ -28,6 +31,7 @@ export function readSubgraphs(
   return {
     traffic: faults.attempt(() => readTraffic(values, env)),
     caching: faults.attempt(() => readCaching(values, env)),
+    signing: faults.attempt(() => readSigning(values, env)),
     errorExtensions: faults.attempt(() => readErrorExtensions(values, env, policies)),
   };
 }

@@ -167,7 +167,7 @@ describe('subscriptions', () => {
           complete: end,
           lost: end,
         };
-        pool.open('orders', url, tls.of('orders')).subscribe({ identity: [], requestId: 'r', payload }, receiver);
+        pool.open({ name: 'orders', url, tls: tls.of('orders') }).subscribe({ identity: [], requestId: 'r', payload }, receiver);
       });
     expect(await subscribe(use(write('without', { ca: authority.cert })))).toBe('lost');
     expect(await subscribe(use(write('distrusting', { ca: other.cert, pair: client })))).toBe('lost');
@@ -200,7 +200,7 @@ describe('server-sent events from subgraphs', () => {
           resolve('event');
         };
         const receiver = { next, refused: end, complete: end, lost: end };
-        pool.open('orders', url, tls.of('orders')).subscribe({ identity: [], requestId: 'r', payload }, receiver);
+        pool.open({ name: 'orders', url, tls: tls.of('orders') }).subscribe({ identity: [], requestId: 'r', payload }, receiver);
       });
     expect(await subscribe(use(write('sse-distrusting', { ca: other.cert, pair: client })))).toBe('lost');
     const mutual = use(write('sse-mutual', { ca: authority.cert, pair: client }));

@@ -11,7 +11,7 @@ import { type Outcome, outcomeOfError, outcomeOfStatus } from './traffic/outcome
 import { toRetryPause } from './traffic/retry-pause.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
 import type { UpstreamRequest, UpstreamTarget } from './upstream-target.ts';
-import type { ClientError, ClientRequest, ClientResponse, ResponseHandler } from '@trestle/http-client/upstream-client';
+import type { ClientError, ClientRequest, ClientResponse, RequestRoute, ResponseHandler } from '@trestle/http-client/upstream-client';
 
 /** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
 const UNREACHABLE_PAUSE_MS = 100;
@@ -38,12 +38,14 @@ class FetchAttempt implements ResponseHandler {
   readonly #request: UpstreamRequest;
   readonly #done: FetchDone;
   readonly #startedAt = performance.now();
+  readonly #route: RequestRoute | undefined;
   #isRetry = false;
 
   constructor(target: UpstreamTarget, request: UpstreamRequest, done: FetchDone) {
     this.#target = target;
     this.#request = request;
     this.#done = done;
+    this.#route = target.hasAddresses ? { last: undefined, avoided: [] } : undefined;
   }
 
   start(): void {
@@ -74,7 +76,8 @@ class FetchAttempt implements ResponseHandler {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
     }
-    const sent = client.send({ path, headers, body, client: context.client, isQuery: !isMutation, startedAt: this.#startedAt }, this);
+    const [startedAt, route] = [this.#startedAt, this.#route];
+    const sent = client.send({ path, headers, body, client: context.client, isQuery: !isMutation, startedAt, route }, this);
     if (!isMutation) cancellation.add(sent);
   }
 
@@ -150,6 +153,7 @@ class FetchAttempt implements ResponseHandler {
   /** Sends the fetch again after the pause, which ends at once when the fetch is cancelled. */
   #retry(pauseMs: number): void {
     this.#isRetry = true;
+    if (this.#route?.last !== undefined) this.#route.avoided.push(this.#route.last);
     this.#target.onRetry();
     let isOver = false;
     const timer = setTimeout(() => {

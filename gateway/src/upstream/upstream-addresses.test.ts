@@ -65,6 +65,21 @@ describe.each(UPSTREAM_CLIENTS)('several addresses of a subgraph by %s', (client
     expect(lost).toBe(6);
   });
 
+  it('sends a query that is sent again because of its status to another address', async () => {
+    let broken = 0;
+    const failing = await fixture.listen((_, response) => {
+      broken++;
+      response.writeHead(503).end();
+    });
+    const { fetch } = fixture.open('http://unused.invalid/', {
+      urlLists: new Map([['stock', [failing, await fixture.listen(answer)]]]),
+      limits: { retryStatuses: [503], retryPercent: 100, ejectionFailures: 0, breakerFailures: 0 },
+    });
+    const results = await Promise.all(Array.from({ length: 10 }, () => fetch('{}')));
+    expect(results).toEqual(Array.from({ length: 10 }, () => DATA));
+    expect(broken).toBe(5);
+  });
+
   it('has one time limit for all addresses of a request', async () => {
     // The timers of undici are up to a second late.
     const timeoutMs = client === 'lean' ? 1000 : 3000;

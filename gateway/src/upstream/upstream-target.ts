@@ -37,6 +37,8 @@ export interface UpstreamTarget {
   /** Sends requests with files. */
   readonly uploadClient: UpstreamClient<Readable>;
   readonly path: string;
+  /** Whether the client has several addresses. */
+  readonly hasAddresses: boolean;
   /** Header fields of every fetch, beside those of its context: names and values in turn. */
   readonly headers: readonly string[];
   /** Applies the rules for headers of requests; undefined without rules. */

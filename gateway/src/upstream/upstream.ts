@@ -11,6 +11,8 @@ import { ACCEPT_ENCODING } from './decode-body.ts';
 import type { QuerySharing } from './query-sharing.ts';
 import { createRequestRate } from './traffic/request-rate.ts';
 import { createRetryBudget } from './traffic/retry-budget.ts';
+import type { RequestSigner } from './signing/request-signer.ts';
+import { type Signing, type SubgraphSigning, signingOf } from './signing/signing-settings.ts';
 import type { CallbackRegistry } from './subscriptions/callbacks/callback-registry.ts';
 import { createSubscriptionPools, openSubscriptions, watchEvents, withRules } from './subscriptions/subscription-pools.ts';
 import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscriptions/subscription-upstream.ts';
@@ -61,6 +63,8 @@ export interface SubgraphAddresses {
   readonly subscriptionProtocols?: ReadonlyMap<string, SubscriptionProtocol> | undefined;
   /** The limits of requests. Default: {@link DEFAULT_TRAFFIC} for all. */
   readonly traffic?: TrafficSettings | undefined;
+  /** Which requests are signed. Default: none. */
+  readonly signing?: SubgraphSigning | undefined;
 }
 
 export interface UpstreamOptions extends SubgraphAddresses {
@@ -86,6 +90,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly measure?: Measure;
   /** Returns what reads the certificates for connections to a subgraph, by its name. Default: those of Node.js. */
   readonly tls?: (name: string) => ReadTls;
+  /** Returns what signs requests by these settings. Needed where addresses have some. */
+  readonly signers?: (signing: Signing) => RequestSigner;
   readonly metrics: Registry;
 }
 
@@ -101,13 +107,14 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const connections = createUpstreamMetrics(metrics);
   const clients = createClients({ isUndici: options.client === 'undici', tls }, { connections, sharing });
   const openPlace = (place: SubgraphPlace, { subscriptionUrls, subscriptionProtocols }: SubgraphAddresses): Upstream => {
-    const { name, urls, traffic } = place;
+    const { name, urls, traffic, signer } = place;
     const [first] = urls as [URL];
     const { client, uploadClient, health } = clients.open(place);
     const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
     const target = {
       ...{ name, client, uploadClient, rewrite },
       path: toServerAddress(first).path,
+      hasAddresses: health !== undefined,
       returned: compileResponseRules(headerRules, name),
       headers: hasCompression ? ACCEPT_ENCODING : [],
       ...shared,
@@ -118,7 +125,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     };
     const key = name.toLowerCase();
     const pool = pools[subscriptionProtocols?.get(key) ?? 'ws'] as SubscriptionPool;
-    const subscriptions = openSubscriptions(pool, { name, urls: subscriptionUrls.get(key) ?? urls, tls: tls(name) }, health);
+    const subscriptions = openSubscriptions(pool, { name, urls: subscriptionUrls.get(key) ?? urls, tls: tls(name), signer }, health);
     return {
       url: first,
       subscriptions: withRules(watchEvents(subscriptions, noteChange), rewrite),
@@ -131,7 +138,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     const opened: SubgraphPlace[] = [];
     return {
       open(name, url) {
-        const place = toPlace({ name, url }, addresses);
+        const signing = signingOf(name, addresses.signing);
+        const place = { ...toPlace({ name, url }, addresses), signer: signing && options.signers?.(signing) };
         opened.push(place);
         return openPlace(place, addresses);
       },

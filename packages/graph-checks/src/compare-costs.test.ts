@@ -43,6 +43,14 @@ describe('compareCosts', () => {
     expect(back).toEqual({ compared: 3, grown: [] });
   });
 
+  it('takes the assumed size of lists from the policy', () => {
+    const sizes = (assumedListSize: number) =>
+      compare({ usage: USAGE }, { assumedListSize }).grown.map(({ before, after }) => [before, after]);
+    expect(sizes(3)).toEqual([[3, 1000], [0, 50]]); // prettier-ignore
+    expect(sizes(0)).toEqual([[0, 1000], [0, 50]]); // prettier-ignore
+    expect(sizes(1000)).toEqual([[0, 50]]);
+  });
+
   it('puts those first that exceed the limit and did not before', () => {
     const usage = { days: 30, operations: [...USAGE.operations, recorded('query Deep { users { friends { friends { id } } } }')] };
     const limits = (maxCost: number) => compare({ usage }, { maxCost }).grown.map(({ name, isOverLimit }) => [name, isOverLimit]);

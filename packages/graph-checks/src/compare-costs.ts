@@ -54,13 +54,13 @@ interface ComparedOperation extends Omit<CostChange, 'before' | 'after' | 'isOve
 
 /** Returns the operations that cost more. The policy says which recorded operations count, and the limit. Documents that do not parse are passed over. */
 export function compareCosts({ before, after, maxFields = MAX_FIELDS, ...input }: CompareCostsInput): CostComparison {
-  const { maxCost } = input.policy ?? DEFAULT_POLICY;
+  const { maxCost, assumedListSize } = input.policy ?? DEFAULT_POLICY;
   const grown: CostChange[] = [];
   let [left, compared] = [maxFields, 0];
   const estimate = (schemas: CostSchemas, document: DocumentNode, isNormalised: boolean) => {
     const given = Math.min(left, MAX_FIELDS_OF_ONE);
     const budget = { fields: given };
-    const cost = estimateCost(schemas, document, { isNormalised, budget });
+    const cost = estimateCost(schemas, document, { isNormalised, assumedListSize, budget });
     left -= given - Math.max(0, budget.fields);
     return cost;
   };

@@ -56,6 +56,8 @@ export function toCostSchemas(api: GraphQLSchema | string, supergraphSdl: string
 export interface EstimateOptions {
   /** Whether literals were replaced in the document, as in recorded texts: then the number 0 and an empty list say nothing. Default: false. */
   readonly isNormalised?: boolean;
+  /** The size of a list that neither the schema nor the operation gives one. Default: 10. */
+  readonly assumedListSize?: number;
   /** How many fields may be looked at; less by those that were. Default: 100,000. */
   readonly budget?: { fields: number };
 }
@@ -70,6 +72,7 @@ interface Walk extends CostSchemas {
   /** The defaults of variables that have one. */
   readonly defaults: ReadonlyMap<string, ValueNode>;
   readonly isNormalised: boolean;
+  readonly assumedListSize: number;
   readonly budget: { fields: number };
   /** The costs that are known, by type, selection sets and sizes. */
   readonly known: Map<string, number>;
@@ -102,7 +105,7 @@ class NoEstimateError extends Error {}
  * Introspection costs nothing.
  */
 export function estimateCost(schemas: CostSchemas, document: DocumentNode, options: EstimateOptions = {}): number | undefined {
-  const { isNormalised = false, budget = { fields: MAX_FIELDS } } = options;
+  const { isNormalised = false, assumedListSize = ASSUMED_LIST_SIZE, budget = { fields: MAX_FIELDS } } = options;
   const { definitions } = document;
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
@@ -110,7 +113,8 @@ export function estimateCost(schemas: CostSchemas, document: DocumentNode, optio
   const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
   try {
     const costs = operations.map((operation) => {
-      const walk = { ...schemas, fragments, isNormalised, budget, defaults: defaultsOf(operation), known: new Map(), ids: new Map() };
+      const own = { defaults: defaultsOf(operation), known: new Map(), ids: new Map() };
+      const walk = { ...schemas, fragments, isNormalised, assumedListSize, budget, ...own };
       return costOfOperation(operation, walk);
     });
     return costs.length > 0 && costs.every(Number.isFinite) ? Math.max(...costs) : undefined;
@@ -161,14 +165,14 @@ function costOfField(name: FieldName, { type, node, sets }: SelectedField, { siz
   const given = node.arguments ?? [];
   const bounds = boundsOf(walk.schema, name, listSize);
   const sizes = bounds.flatMap(({ path }) => readSize(given, path, walk) ?? []);
-  const size = sizes.length > 0 ? Math.max(...sizes) : unsetSizeOf(listSize, bounds);
+  const size = sizes.length > 0 ? Math.max(...sizes) : unsetSizeOf(listSize, bounds, walk.assumedListSize);
   const isList = isListType(getNullableType(type));
-  const sized = sizesWithin({ listSize, size, isList }, ASSUMED_LIST_SIZE);
+  const sized = sizesWithin({ listSize, size, isList }, walk.assumedListSize);
   const named = getNamedType(type);
   const weight = weightOfField(walk.supergraph, name, type);
   const inner = { sets, sized, depth: depth + 1, isWeighed: weight === undefined };
   const one = (weight ?? 0) + (isCompositeType(named) ? costOfSets(named, inner, walk) : 0);
-  const times = isList ? (above.get(name.field) ?? size ?? ASSUMED_LIST_SIZE) : 1;
+  const times = isList ? (above.get(name.field) ?? size ?? walk.assumedListSize) : 1;
   // Arguments are given once, however long the list is.
   return costOfArguments(findField(walk.supergraph, name)?.args ?? [], given, walk) + times * one;
 }

@@ -1,5 +1,7 @@
 /** The policy of checks: which recorded requests count, how much each kind of change matters, and what operations may cost. */
 
+import { ASSUMED_LIST_SIZE } from './cost-directives.ts';
+
 /** Configures how changes are decided. */
 export interface UsagePolicy {
   /** An operation counts as affected from so many requests. */
@@ -24,6 +26,8 @@ export interface UsagePolicy {
   readonly enoughDays: number;
   /** An operation that costs more than this after a change, and did not before, fails. 0: no limit. */
   readonly maxCost: number;
+  /** The size of a list that neither the schema nor the operation gives one: that of `limits.assumedListSize` of the gateway. */
+  readonly assumedListSize: number;
 }
 
 /** The policy of an environment that sets none. */
@@ -39,4 +43,5 @@ export const DEFAULT_POLICY: UsagePolicy = {
   enoughRequests: 100,
   enoughDays: 7,
   maxCost: 0,
+  assumedListSize: ASSUMED_LIST_SIZE,
 };

@@ -20,6 +20,16 @@ export interface ClientRequest<Body = string> {
   readonly isQuery?: boolean;
   /** When it was sent for the first time, on the clock of `performance.now`: its time limit counts from then. Default: now. */
   readonly startedAt?: number;
+  /** Where it was sent before, for a client with several addresses, which notes there where it sends it. */
+  readonly route?: RequestRoute | undefined;
+}
+
+/** The addresses of one request, by their indexes, from one attempt to the next. */
+export interface RequestRoute {
+  /** The last one. */
+  last: number | undefined;
+  /** Those that failed: others are preferred. */
+  readonly avoided: number[];
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */
@@ -74,10 +84,19 @@ export interface UpstreamClient<Body = string> {
  * - `RESPONSE_TOO_LARGE`: head or body exceed their limit.
  * - `QUEUE_FULL`: too many requests wait for a connection.
  * - `INVALID_REQUEST`: a header field that must not be sent.
+ * - `UNSIGNED`: no signature could be made for a request that needs one.
  * - `ABORTED`: aborted, or the client was closed.
  */
 export type ClientErrorCode =
-  'UNREACHABLE' | 'CONNECTION_LOST' | 'TIMEOUT' | 'INVALID_RESPONSE' | 'RESPONSE_TOO_LARGE' | 'QUEUE_FULL' | 'INVALID_REQUEST' | 'ABORTED';
+  | 'UNREACHABLE'
+  | 'CONNECTION_LOST'
+  | 'TIMEOUT'
+  | 'INVALID_RESPONSE'
+  | 'RESPONSE_TOO_LARGE'
+  | 'QUEUE_FULL'
+  | 'INVALID_REQUEST'
+  | 'UNSIGNED'
+  | 'ABORTED';
 
 /**
  * How far a failed request came, which decides whether it may be sent again (RFC 9110 §9.2.2): nothing was sent; something may have been sent,

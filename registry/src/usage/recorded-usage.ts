@@ -5,7 +5,7 @@ import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 import type { UsageReads } from './usage-reads.ts';
 
 /** How checks look at usage, where a request does not say otherwise. */
-export interface CheckDefaults extends Pick<UsagePolicy, 'enoughDays' | 'enoughRequests' | 'maxCost'> {
+export interface CheckDefaults extends Pick<UsagePolicy, 'enoughDays' | 'enoughRequests' | 'maxCost' | 'assumedListSize'> {
   /** The days that are looked at. */
   readonly days: number;
 }
@@ -20,6 +20,8 @@ const MAX_OPERATIONS = 10_000;
 /** More operations of clients than these are not read either. */
 const MAX_USERS = 200_000;
 const MAX_DAYS = 400;
+/** That of the setting of the gateway. */
+const MAX_LIST_SIZE = 1_000_000;
 const MAX_COUNT = 2_147_483_647;
 const DAY_MS = 86_400_000;
 
@@ -43,6 +45,7 @@ export function readPolicy(input: PolicyInput | null | undefined, { days, ...def
     ...check('enoughRequests', 0, MAX_COUNT),
     ...check('enoughDays', 0, MAX_DAYS),
     ...check('maxCost', 0, MAX_COUNT),
+    ...check('assumedListSize', 0, MAX_LIST_SIZE),
   ]);
   return policy;
 }

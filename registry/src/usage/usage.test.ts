@@ -110,11 +110,11 @@ describe('recordUsage', () => {
 });
 
 describe('readPolicy', () => {
-  const defaults = { days: 30, enoughDays: 7, enoughRequests: 100, maxCost: 500 };
+  const defaults = { days: 30, enoughDays: 7, enoughRequests: 100, maxCost: 500, assumedListSize: 20 };
 
   it('takes what a request says, and the defaults for the rest', () => {
     expect(readPolicy({ minimumCount: 5, days: null, additions: 'FAIL' as never }, defaults)).toMatchObject({
-      ...{ minimumCount: 5, days: 30, additions: 'fail', enoughDays: 7, inputs: 'usage', maxCost: 500 },
+      ...{ minimumCount: 5, days: 30, additions: 'fail', enoughDays: 7, inputs: 'usage', maxCost: 500, assumedListSize: 20 },
     });
   });
 
@@ -126,6 +126,8 @@ describe('readPolicy', () => {
     { minimumPercent: NaN },
     { enoughDays: -1 },
     { maxCost: -1 },
+    { assumedListSize: -1 },
+    { assumedListSize: 1_000_001 },
   ])('refuses %p', (policy) => {
     expect(() => readPolicy(policy, defaults)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
   });

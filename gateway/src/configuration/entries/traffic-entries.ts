@@ -8,6 +8,18 @@ export const TRAFFIC_ENTRIES = {
   }),
   SUBGRAPH_CERT_FILE: atOnce('traffic.tls.certificateFile', 'The client certificate for subgraphs (PEM): mutual TLS. The file is watched.'),
   SUBGRAPH_KEY_FILE: atOnce('traffic.tls.keyFile', 'The private key of that certificate (PEM). The file is watched.'),
+  SUBGRAPH_AWS_SIGV4: atOnce('traffic.awsSigV4.enabled', 'Whether requests to subgraphs are signed by AWS Signature Version 4.'),
+  SUBGRAPH_AWS_REGION: atOnce('traffic.awsSigV4.region', 'The region of signatures, such as eu-central-1.'),
+  SUBGRAPH_AWS_SERVICE: atOnce(
+    'traffic.awsSigV4.service',
+    'The service of signatures: execute-api, lambda, appsync, vpc-lattice-svcs or another.',
+  ),
+  SUBGRAPH_AWS_PROFILE: atOnce('traffic.awsSigV4.profile', 'The profile of the shared files that has the credentials.', {
+    otherwise: "the default chain of AWS's SDKs",
+  }),
+  SUBGRAPH_AWS_ROLE_ARN: atOnce('traffic.awsSigV4.roleArn', 'A role that is assumed with these credentials.'),
+  SUBGRAPH_AWS_EXTERNAL_ID: atOnce('traffic.awsSigV4.externalId', 'The external id that the role asks for.'),
+  SUBGRAPH_AWS_SESSION_NAME: atOnce('traffic.awsSigV4.sessionName', 'The name of the session of the role.'),
   SUBGRAPH_TIMEOUT_MS: atOnce('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
   OPERATION_TIMEOUT_MS: atOnce(
     'traffic.operationTimeoutMs',

@@ -43,7 +43,15 @@ describe('the pages for operators of other gateways', () => {
     const cells = text.split('\n').flatMap((line) => line.split('|')[2] ?? []);
     const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)/g)].map(([, name]) => name));
     expect(named.length).toBeGreaterThan(30);
-    const sections = ['traffic.tls', 'subgraphs.<name>.tls', 'headers.request', 'headers.response', 'subgraphs.<name>.headers.request'];
+    const sections = [
+      'traffic.tls',
+      'subgraphs.<name>.tls',
+      'traffic.awsSigV4',
+      'subgraphs.<name>.awsSigV4',
+      'headers.request',
+      'headers.response',
+      'subgraphs.<name>.headers.request',
+    ];
     const known = [...sections, ...listSettings(tree).map(({ path }) => path)];
     expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });

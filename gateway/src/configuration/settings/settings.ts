@@ -26,6 +26,7 @@ import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
 import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
 import { errorSettings, subgraphErrorSettings } from './error-settings.ts';
 import { limitSettings, subgraphListSize } from './limit-settings.ts';
+import { signingSettings, subgraphSigningSettings } from './signing-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { coprocessorSettings } from './coprocessor-settings.ts';
@@ -151,6 +152,7 @@ export const settings = {
   SUBGRAPH_CA_FILE: setting.parsedFile(readCertificates).optional(),
   SUBGRAPH_CERT_FILE: setting.parsedFile(readCertificates).optional(),
   SUBGRAPH_KEY_FILE: setting.parsedFile(readPrivateKey).optional(),
+  ...signingSettings,
   BATCH_ENTITIES: setting.onOff().default(true),
   ...trafficSettings,
   AUTH: setting.onOff().default(true),
@@ -241,6 +243,7 @@ export const subgraphSettings = {
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
+  ...subgraphSigningSettings,
   'limits.assumedListSize': subgraphListSize,
   ...subgraphTrafficSettings,
   ...subgraphCacheSettings,

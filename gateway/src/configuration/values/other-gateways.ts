@@ -15,6 +15,7 @@ const PROBES = 'the settings here are `server.livenessPath` and `server.readines
 /** By their paths. */
 const ROUTER: readonly (readonly [string, string])[] = [
   ['apq', is('documents.automaticPersistedQueries')],
+  ['authentication.subgraph', areIn('traffic.awsSigV4', 'subgraphs.<name>.awsSigV4')],
   ['authentication.router', are('authentication.trustedIssuersFile', 'authentication.tokenSources')],
   ['authorization.directives', is('authorization.deniedFields')],
   ['authorization.require_authentication', is('authentication.required')],
@@ -51,7 +52,7 @@ const ROUTER: readonly (readonly [string, string])[] = [
 const HIVE: readonly (readonly [string, string])[] = [
   ['additionalResolvers', NOT_BUILT_IN],
   ['additionalTypeDefs', NOT_BUILT_IN],
-  ['awsSigv4', is('extensions.file')],
+  ['awsSigv4', areIn('traffic.awsSigV4', 'subgraphs.<name>.awsSigV4')],
   ['batching', is('limits.maxBatch')],
   ['blockFieldSuggestions', is('limits.introspection')],
   ['cache', are('rateLimits.redisUrl', 'responseCache.store')],

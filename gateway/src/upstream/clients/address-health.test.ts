@@ -40,6 +40,18 @@ describe('AddressHealth', () => {
     expect([choose().index, choose().index, choose().index]).toEqual([1, 1, 1]);
   });
 
+  it('prefers an address at which the request has not failed, to one that is busy or ejected', () => {
+    const { health, run, choose, pass } = create(3);
+    run(0, 'failure', 3);
+    for (let i = 0; i < 4; i++) health.choose(true, [0, 1]);
+    expect(health.choose(true, [], [1])).toEqual({ index: 2, isProbe: false });
+    // The time of the ejected address is over, but the request has no attempt to lose.
+    pass(1000);
+    expect(health.choose(true, [], [1])).toEqual({ index: 2, isProbe: false });
+    expect(health.choose(true, [2], [1])).toEqual({ index: 1, isProbe: false });
+    expect(choose()).toEqual({ index: 0, isProbe: true });
+  });
+
   it('lets one query probe an ejected address when its time is over, and restores it after a success', () => {
     const { health, run, choose, pass } = create(2);
     run(0, 'failure', 3);

@@ -56,25 +56,31 @@ export class AddressHealth {
 
   /**
    * Returns the address with the fewest requests in flight; in turn, where several have as few. An ejected address whose time is over comes first,
-   * for one request: a query, or a mutation when no query came for {@link MAX_EJECTION_MS}. Ejected ones whose time is not over come last. Returns
-   * undefined when all addresses are in `tried`. Each choice must be reported by {@link end}.
+   * for one request: a query, or a mutation when no query came for {@link MAX_EJECTION_MS}. Ejected ones whose time is not over come last. An earlier
+   * attempt of the request has failed at `avoided`: others that are not ejected come before these, and no ejected one comes first. Returns undefined when all
+   * addresses are in `tried`. Each choice must be reported by {@link end}.
    */
-  choose(isQuery: boolean, tried: readonly number[] = NO_INDEXES): Choice | undefined {
+  choose(isQuery: boolean, tried: readonly number[] = NO_INDEXES, avoided: readonly number[] = NO_INDEXES): Choice | undefined {
     const at = this.#now();
     const count = this.#all.length;
     // A request that goes to a second address must not take the turn of the next request.
-    const start = (tried.length === 0 ? this.#next++ : this.#next) % count;
+    const isFirst = tried.length === 0 && avoided.length === 0;
+    const start = (isFirst ? this.#next++ : this.#next) % count;
     let best: Address | undefined;
+    let bestRank = Infinity;
+    const mayProbe = avoided.length === 0;
     for (let i = 0; i < count; i++) {
       const address = this.#all[(start + i) % count] as Address;
-      if (tried.includes(address.normal.index)) continue;
+      const { index } = address.normal;
+      if (tried.includes(index)) continue;
       const { ejectedUntil } = address;
-      if (ejectedUntil !== undefined && !address.isProbed && at >= ejectedUntil + (isQuery ? 0 : MAX_EJECTION_MS)) {
+      if (mayProbe && ejectedUntil !== undefined && !address.isProbed && at >= ejectedUntil + (isQuery ? 0 : MAX_EJECTION_MS)) {
         address.isProbed = true;
         address.inFlight++;
         return address.probe;
       }
-      if (!best || isBetter(address, best)) best = address;
+      const rank = ejectedUntil !== undefined ? 2 : avoided.includes(index) ? 1 : 0;
+      if (!best || rank < bestRank || (rank === bestRank && address.inFlight < best.inFlight)) [best, bestRank] = [address, rank];
     }
     if (best) best.inFlight++;
     return best?.normal;
@@ -127,9 +133,4 @@ export class AddressHealth {
     address.ejectedUntil = at + address.ejectionMs;
     address.failures = 0;
   }
-}
-
-function isBetter(one: Address, other: Address): boolean {
-  const [isOut, isOtherOut] = [one.ejectedUntil !== undefined, other.ejectedUntil !== undefined];
-  return isOut === isOtherOut ? one.inFlight < other.inFlight : isOtherOut;
 }

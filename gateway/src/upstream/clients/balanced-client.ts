@@ -60,6 +60,8 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
   readonly #request: ClientRequest<Body>;
   readonly #handler: ResponseHandler;
   readonly #tried: number[] = [];
+  /** Where earlier attempts have failed. */
+  readonly #avoided: readonly number[] | undefined;
   #choice: Choice | undefined;
   #sent: Abortable | undefined;
   #isAborted = false;
@@ -68,15 +70,18 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
     this.#owner = owner;
     this.#request = request;
     this.#handler = handler;
+    this.#avoided = request.route && [...request.route.avoided];
   }
 
   /** Sends the request to another address. Returns false when all were tried. */
   start(): boolean {
     const { addresses, health } = this.#owner;
-    const choice = health.choose(this.#request.isQuery === true, this.#tried);
+    const { route, isQuery = false } = this.#request;
+    const choice = health.choose(isQuery, this.#tried, this.#avoided);
     if (!choice) return false;
     this.#choice = choice;
     this.#tried.push(choice.index);
+    if (route) route.last = choice.index;
     const { client, path } = addresses[choice.index] as ClientAddress<Body>;
     const sent = client.send(path === this.#request.path ? this.#request : { ...this.#request, path }, this);
     // A request that fails at once is at another address already.
@@ -95,6 +100,7 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
   }
 
   onFailure(error: ClientError): void {
+    if (this.#choice) this.#request.route?.avoided.push(this.#choice.index);
     this.#end(this.#toOutcome(error));
     if (!this.#mayMove(error) || !this.start()) this.#handler.onFailure(error);
   }

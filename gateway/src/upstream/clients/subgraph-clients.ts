@@ -7,6 +7,8 @@ import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-clie
 import { AddressHealth } from './address-health.ts';
 import { BalancedClient } from './balanced-client.ts';
 import { persistQueries } from './persisted-client.ts';
+import type { RequestSigner } from '../signing/request-signer.ts';
+import { signRequests } from '../signing/signing-client.ts';
 import type { SubgraphTraffic } from '../traffic/traffic-settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
@@ -17,6 +19,8 @@ export interface SubgraphPlace {
   /** At least one. */
   readonly urls: readonly URL[];
   readonly traffic: SubgraphTraffic;
+  /** What signs each request; undefined for none. Equal settings have the same one. */
+  readonly signer?: RequestSigner | undefined;
 }
 
 /** The clients of one subgraph. */
@@ -84,24 +88,28 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
  * Subgraphs at one origin have connections of their own: a slow one must not use up those of the others. A client keeps its limits: with others, the
  * next requests go through another client.
  */
-function toKey({ name, urls, traffic }: SubgraphPlace): string {
+function toKey({ name, urls, traffic, signer }: SubgraphPlace): string {
   const { timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
   const places = urls.length === 1 ? urls.map((url) => toServerKey(toServerAddress(url))) : urls.map(({ href }) => href);
   const limits = [timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries];
-  return JSON.stringify([name, places, ...limits]);
+  return JSON.stringify([name, places, ...limits, signer?.key]);
 }
 
 type CreateClient<Body> = (origin: string, options: PoolOptions) => UpstreamClient<Body>;
 
-function createClients({ name, urls, traffic }: SubgraphPlace, { isUndici, tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
+function createClients(
+  { name, urls, traffic, signer }: SubgraphPlace,
+  { isUndici, tls, watch, onEject }: ClientPoolOptions,
+): SubgraphClients {
   const { timeoutMs, maxConnections, idleTimeoutMs: idleMs, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, idleMs, maxResponseBytes, tls: tls(name) };
   const create: CreateClient<string> = isUndici ? createUndiciClient : createConnectionPool;
   const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
   const createAt = <Body>(createFor: CreateClient<Body>, url: URL) => {
     const { origin, socketPath } = toServerAddress(url);
-    return createFor(origin, { ...limits, socketPath });
+    const client = createFor(origin, { ...limits, socketPath });
+    return signer ? signRequests(client, { signer, host: new URL(origin).host, timeoutMs }) : client;
   };
   const [only, ...others] = urls;
   if (only && others.length === 0)

@@ -5,6 +5,8 @@ import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, pa
 import { WebSocket } from 'ws';
 import { toServerAddress } from '@trestle/http-client/server-address';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
+import { signUpgrade } from '../signing/sign-upgrade.ts';
+import type { RequestSigner } from '../signing/request-signer.ts';
 import { MAX_EVENT_BYTES, type SourceReceiver, type SubscribePayload } from './subscription-upstream.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -15,6 +17,8 @@ export interface SubgraphSocketOptions {
   /** With `ws:`, `wss:` or `unix:`. */
   readonly url: string;
   readonly tls: ReadTls;
+  /** What signs the handshake; undefined for none. */
+  readonly signer?: RequestSigner | undefined;
   /** The payload of `connection_init`. */
   readonly connectionParams: Readonly<Record<string, string>>;
   /** The connection is lost when the subgraph sends nothing between two pings. */
@@ -47,6 +51,7 @@ export class SubgraphSocket {
     this.#socket = new WebSocket(url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
       ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
       ...(secureContext && { secureContext }),
+      ...(options.signer && { finishRequest: signUpgrade(options.signer) }),
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_EVENT_BYTES,
       perMessageDeflate: false,

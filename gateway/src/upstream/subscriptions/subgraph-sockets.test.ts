@@ -41,7 +41,7 @@ afterEach(async () => {
 
 /** Resolves with the first event of each subscription. */
 const subscribe = (identities: readonly (readonly string[])[]) => {
-  const upstream = sockets.open('ticks', url, () => undefined);
+  const upstream = sockets.open({ name: 'ticks', url, tls: () => undefined });
   const payload = { query: 'subscription { tick }', operationName: undefined, variables: {}, extensions: {} };
   return Promise.all(
     identities.map(
@@ -76,7 +76,7 @@ describe('createSubgraphSockets', () => {
 
   it('opens a socket for a large subscription alone, so that no other is lost when the subgraph refuses its size', async () => {
     server.options.maxPayload = 64 * 1024;
-    const upstream = sockets.open('ticks', url, () => undefined);
+    const upstream = sockets.open({ name: 'ticks', url, tls: () => undefined });
     const open = (variables: object, query = 'subscription { tick }') => {
       const outcomes: string[] = [];
       const first = new Promise<string[]>((resolve) => {

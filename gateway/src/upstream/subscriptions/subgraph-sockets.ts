@@ -2,15 +2,8 @@
  * WebSockets to subgraphs for subscriptions: one for each address and identity, and another one when that is full (graphql-transport-ws). A large
  * subscription has one of its own.
  */
-import type { ReadTls } from '@trestle/http-client/upstream-client';
 import { SubgraphSocket } from './subgraph-socket.ts';
-import type { SubscribePayload, SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
-
-interface Target {
-  readonly name: string;
-  readonly url: string;
-  readonly tls: ReadTls;
-}
+import type { SubscribePayload, SubscribeRequest, SubscriptionAddress, SubscriptionPool } from './subscription-upstream.ts';
 
 /** Servers limit the subscriptions of a socket; our subgraphs accept 1,000. */
 const MAX_SUBSCRIPTIONS = 500;
@@ -21,10 +14,13 @@ const LARGE_CHARACTERS = 8000;
 export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: number }): SubscriptionPool {
   const sockets = new Map<string, Set<SubgraphSocket>>();
   let large = 0;
-  const socketOf = ({ name, url, tls }: Target, { identity, requestId, payload }: SubscribeRequest): SubgraphSocket => {
+  const socketOf = (
+    { name, url, tls, signer }: SubscriptionAddress,
+    { identity, requestId, payload }: SubscribeRequest,
+  ): SubgraphSocket => {
     const own = isLarge(payload) ? [`#${String(++large)}`] : [];
     // Subgraphs at one address may have certificates of their own.
-    const key = [name, url, ...identity, ...own].join('\n');
+    const key = [name, url, signer?.key ?? '', ...identity, ...own].join('\n');
     const known = sockets.get(key) ?? new Set();
     for (const socket of known) if (socket.isUsable && socket.size < MAX_SUBSCRIPTIONS) return socket;
     const connectionParams: Record<string, string> = { 'x-request-id': requestId };
@@ -35,13 +31,13 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
       known.delete(opened);
       if (known.size === 0 && sockets.get(key) === known) sockets.delete(key);
     };
-    const opened: SubgraphSocket = new SubgraphSocket({ url, tls, connectionParams, pingIntervalMs, onClosed });
+    const opened: SubgraphSocket = new SubgraphSocket({ url, tls, signer, connectionParams, pingIntervalMs, onClosed });
     sockets.set(key, known.add(opened));
     return opened;
   };
   return {
-    open(name, address, tls) {
-      const target = { name, url: address.replace(/^http/, 'ws'), tls };
+    open(address) {
+      const target = { ...address, url: address.url.replace(/^http/, 'ws') };
       return { url: target.url, subscribe: (request, receiver) => socketOf(target, request).subscribe(request.payload, receiver) };
     },
     close() {

@@ -61,6 +61,13 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     this.#end(() => undefined);
   }
 
+  /** Ends a subscription that cannot be sent. */
+  fail(cause: Error): void {
+    this.#end(() => {
+      this.#receiver.lost({ isUnauthorized: false, cause });
+    });
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isEnded) controller.abort(new Error('The subscription has ended'));
@@ -99,9 +106,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end(() => {
-      this.#receiver.lost({ isUnauthorized: false, cause: error });
-    });
+    this.fail(error);
   }
 
   #noteLast(chunk: Buffer): void {

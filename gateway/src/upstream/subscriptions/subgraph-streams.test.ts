@@ -38,26 +38,24 @@ function subscribe({ identity = [], address = `${origin}/graphql?x=1` }: { ident
   let stop: () => void = () => undefined;
   let noteEvent: () => void = () => undefined;
   const ended = new Promise<unknown>((resolve) => {
-    stop = streams
-      .open('ticks', address, () => undefined)
-      .subscribe(
-        { identity, requestId: 'r', payload: PAYLOAD },
-        {
-          next: (result) => {
-            events.push(result);
-            noteEvent();
-          },
-          complete: () => {
-            resolve('complete');
-          },
-          refused: (errors) => {
-            resolve({ errors });
-          },
-          lost: ({ isUnauthorized, cause }) => {
-            resolve({ isUnauthorized, cause: cause.message });
-          },
+    stop = streams.open({ name: 'ticks', url: address, tls: () => undefined }).subscribe(
+      { identity, requestId: 'r', payload: PAYLOAD },
+      {
+        next: (result) => {
+          events.push(result);
+          noteEvent();
         },
-      );
+        complete: () => {
+          resolve('complete');
+        },
+        refused: (errors) => {
+          resolve({ errors });
+        },
+        lost: ({ isUnauthorized, cause }) => {
+          resolve({ isUnauthorized, cause: cause.message });
+        },
+      },
+    );
   });
   const first = new Promise<void>((resolve) => (noteEvent = resolve));
   return {

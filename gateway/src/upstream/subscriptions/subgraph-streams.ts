@@ -34,7 +34,7 @@ export function createSubgraphStreams(): SubscriptionPool {
     return created;
   };
   return {
-    open(name, address, tls) {
+    open({ name, url: address, tls, signer }) {
       const url = toHttpUrl(address);
       // Subgraphs at one address may have certificates of their own.
       const server = toServerAddress(url);
@@ -51,7 +51,17 @@ export function createSubgraphStreams(): SubscriptionPool {
           });
           streams.add(stream);
           const headers = toSubscriptionHeaders(request, ACCEPT);
-          pool.dispatch({ method: 'POST', path: server.path, headers, body: JSON.stringify(request.payload) }, stream);
+          const { path } = server;
+          const body = JSON.stringify(request.payload);
+          const send = (all: string[]) => pool.dispatch({ method: 'POST', path, headers: all, body }, stream);
+          if (!signer) send(headers);
+          else
+            signer.sign({ method: 'POST', host: new URL(server.origin).host, path, headers, body }).then(
+              (signed) => streams.has(stream) && send(signed),
+              (error: unknown) => {
+                stream.fail(error as Error);
+              },
+            );
           return () => {
             stream.abort();
           };

@@ -2,6 +2,7 @@
 import type { ReadTls } from '@trestle/http-client/upstream-client';
 import type { RewriteHeaders } from '../../headers/header-rules.ts';
 import { toHeaders } from '../../request/identity.ts';
+import type { RequestSigner } from '../signing/request-signer.ts';
 import type { AddressHealth } from '../clients/address-health.ts';
 import type { CallbackRegistry } from './callbacks/callback-registry.ts';
 import { createSubgraphCallbacks } from './callbacks/subgraph-callbacks.ts';
@@ -23,15 +24,16 @@ export interface SubscriptionPlace {
   readonly name: string;
   readonly urls: string | readonly URL[];
   readonly tls: ReadTls;
+  readonly signer?: RequestSigner | undefined;
 }
 
 /** Returns the subscriptions at one address, or at several: each goes to one that is not ejected. */
 export function openSubscriptions(
   pool: SubscriptionPool,
-  { name, urls, tls }: SubscriptionPlace,
+  { name, urls, tls, signer }: SubscriptionPlace,
   health: AddressHealth | undefined,
 ): SubscriptionUpstream {
-  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => pool.open(name, url, tls));
+  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => pool.open({ name, url, tls, signer }));
   const [first] = all as [SubscriptionUpstream];
   if (!health || all.length === 1) return first;
   return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };

@@ -1,5 +1,6 @@
 /** What a subscription of a subgraph is to the rest of the gateway, whichever protocol is below. Types only, and the limit of an event. */
 import type { ReadTls } from '@trestle/http-client/upstream-client';
+import type { RequestSigner } from '../signing/request-signer.ts';
 import type { SubgraphError, SubgraphResult } from '../../program/result.ts';
 
 /** The largest event that a subgraph may send. */
@@ -50,10 +51,20 @@ export interface ConnectionLoss {
   readonly cause: Error;
 }
 
+/** Where subscriptions of a subgraph are sent, and how. */
+export interface SubscriptionAddress {
+  readonly name: string;
+  /** With http(s) or ws(s), or that of a Unix domain socket. */
+  readonly url: string;
+  readonly tls: ReadTls;
+  /** What signs the requests that begin subscriptions, and handshakes of WebSockets; undefined for none. */
+  readonly signer?: RequestSigner | undefined;
+}
+
 /** Subscriptions by one protocol. */
 export interface SubscriptionPool {
-  /** Returns the subscriptions of a subgraph at an http(s) or ws(s) address, or at a Unix domain socket. */
-  open(name: string, url: string, tls: ReadTls): SubscriptionUpstream;
+  /** Returns the subscriptions of a subgraph. */
+  open(address: SubscriptionAddress): SubscriptionUpstream;
   /** Closes all connections. Receivers are not called. */
   close(): void;
 }

@@ -11,6 +11,7 @@ export const POLICY_OPTIONS = {
   'enough-days': { type: 'string' },
   'enough-requests': { type: 'string' },
   'max-cost': { type: 'string' },
+  'assumed-list-size': { type: 'string' },
   'exclude-client': { type: 'string', multiple: true },
   'exclude-operation': { type: 'string', multiple: true },
   'ignore-anonymous': { type: 'boolean' },
@@ -40,6 +41,7 @@ export function readPolicyOptions(given: Pick<Given, 'text' | 'list' | 'isSet'>)
   const read = {
     ...{ days: number('days'), minimumCount: number('minimum-count'), minimumPercent: number('minimum-percent') },
     ...{ enoughDays: number('enough-days'), enoughRequests: number('enough-requests'), maxCost: number('max-cost') },
+    assumedListSize: number('assumed-list-size'),
     ...{ excludedClients: list('exclude-client'), excludedOperations: list('exclude-operation') },
     anonymousClients: given.isSet('ignore-anonymous') ? 'ignore' : undefined,
     inputs: choice('inputs', ['usage', 'always']),

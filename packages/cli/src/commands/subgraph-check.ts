@@ -22,7 +22,7 @@ const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(inp
 export const subgraphCheck: Command = {
   words: 'subgraph check',
   usage:
-    '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE] [POLICY]\n\nPOLICY: [--days N] [--minimum-count N] [--minimum-percent N] [--enough-days N] [--enough-requests N]\n  [--exclude-client NAME[@VERSION]]… [--exclude-operation NAME]… [--ignore-anonymous] [--inputs usage|always]\n  [--additions ignore|warn|fail] [--dangerous ignore|warn|fail] [--max-cost N]',
+    '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE] [POLICY]\n\nPOLICY: [--days N] [--minimum-count N] [--minimum-percent N] [--enough-days N] [--enough-requests N]\n  [--exclude-client NAME[@VERSION]]… [--exclude-operation NAME]… [--ignore-anonymous] [--inputs usage|always]\n  [--additions ignore|warn|fail] [--dangerous ignore|warn|fail] [--max-cost N] [--assumed-list-size N]',
   summary: 'Says whether subgraphs may be published: composition, changes, clients, lint.',
   options: {
     name: { type: 'string' },

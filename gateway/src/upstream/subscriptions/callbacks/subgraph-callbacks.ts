@@ -4,6 +4,7 @@ import { type ServerAddress, toServerAddress, toServerKey } from '@trestle/http-
 import type { ClientResponse, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { SubgraphError } from '../../../program/result.ts';
 import { parseObject } from '../../../request/json.ts';
+import { signRequests } from '../../signing/signing-client.ts';
 import { toHttpUrl, toSubscriptionHeaders } from '../subscription-request.ts';
 import type { SourceReceiver, SubscribeRequest, SubscriptionPool } from '../subscription-upstream.ts';
 import type { CallbackRegistry, CallbackTicket } from './callback-registry.ts';
@@ -23,10 +24,12 @@ export function createSubgraphCallbacks(registry: CallbackRegistry): Subscriptio
     return client;
   };
   return {
-    open(name, address, tls) {
+    open({ name, url: address, tls, signer }) {
       const url = toHttpUrl(address);
       const server = toServerAddress(url);
-      const client = clientOf(`${name}\n${toServerKey(server)}`, server, tls);
+      const plain = clientOf(`${name}\n${toServerKey(server)}`, server, tls);
+      const { timeoutMs } = LIMITS;
+      const client = signer ? signRequests(plain, { signer, host: new URL(server.origin).host, timeoutMs }) : plain;
       return {
         url: url.href,
         subscribe(request, receiver) {
