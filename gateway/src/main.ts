@@ -100,7 +100,7 @@ async function start() {
   const parts = { tracing, admission, rateLimits, edge, buffers, compression };
   const shared = { ...parts, startPlanner: primary?.startPlanner, callbacks: callbacks.registry };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
-  const configuration = await watchConfigurations({ config, ...ofOthers, read, log: processLog, graphs });
+  const configuration = await watchConfigurations({ config, ...ofOthers, read, log: { ...processLog, ...log }, graphs });
   const service = await startService({
     log,
     port: config.port,

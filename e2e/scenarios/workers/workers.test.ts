@@ -132,6 +132,9 @@ describe('a gateway with two workers', () => {
       expect(plain).toBe(200);
       return statuses.every((status) => status === 400);
     });
+    const lines = () => federation.gateway.lines.filter((line) => line.includes('applied a changed configuration'));
+    const workers = () => new Set(lines().map((line) => (JSON.parse(line) as { worker?: number }).worker));
+    await until(() => Promise.resolve(workers().size === WORKERS));
   });
 
   it('accepts no more WebSockets in all workers together than the setting allows', async () => {

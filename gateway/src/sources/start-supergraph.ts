@@ -36,7 +36,7 @@ export function startSupergraph(options: SupergraphOptions): Promise<RunningSupe
 async function startFromFile(file: string, { createEngine, log, metrics }: SupergraphOptions): Promise<RunningSupergraph> {
   const sdl = await readFile(file, 'utf8').catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`SUPERGRAPH_FILE: ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${String(code)})`}`);
+    throw new SettingsError(`The supergraph ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${String(code)})`}`);
   });
   const engine = await createEngine(sdl);
   metrics.count('new');
