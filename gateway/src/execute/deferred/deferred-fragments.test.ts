@@ -73,3 +73,18 @@ describe('a deferred fragment', () => {
     expect(run(query, { variables: { v: false } }).responses).toEqual([]);
   });
 });
+
+it('an operation whose fragments spread each other is delivered in up to 100 parts, else as a whole', () => {
+  const spreadTwice = (depth: number) => {
+    const fragments = Array.from({ length: depth }, (_, i) => {
+      const selection = i + 1 < depth ? `...F${String(i + 1)}` : '...';
+      const [first, second] = ['a', 'b'].map(
+        (name) => `${selection} @defer(label: "${name}${String(i)}") ${i + 1 < depth ? '' : '{ orders }'}`,
+      );
+      return `fragment F${String(i)} on User { ${String(first)} ${String(second)} }`;
+    });
+    return `{ me { id ...F0 } } ${fragments.join(' ')}`;
+  };
+  expect(run(spreadTwice(5)).responses).toHaveLength(1 + 2 + 4 + 8 + 16 + 32);
+  expect(run(spreadTwice(8)).responses).toEqual([]);
+});

@@ -18,9 +18,12 @@ export interface DeferredInput {
   readonly plan: (operation: OperationDefinitionNode) => PlanNode | SubscriptionNode | undefined;
 }
 
+/** The most deferred fragments of an operation. Fragments that spread each other twice double them, and the time of planning grows faster. */
+const MAX_PARTS = 100;
+
 /**
- * Returns undefined for an operation that is executed as a whole: one that defers nothing, and one whose plan cannot be divided, which a server may
- * decide for itself (proposal "Incremental Delivery", §6: "a GraphQL service may choose not to defer").
+ * Returns undefined for an operation that is executed as a whole: one that defers nothing or too much, and one whose plan cannot be divided, which a
+ * server may decide for itself (proposal "Incremental Delivery", §6: "a GraphQL service may choose not to defer").
  */
 export function compileDeferred(
   { incremental: operation, root, denied, introspection, selections, sets }: ReadOperation,
@@ -28,7 +31,7 @@ export function compileDeferred(
 ): DeferredProgram | undefined {
   if (!operation || denied.size > 0 || introspection) return undefined;
   const split = splitDeferred(schema, operation);
-  if (split.parts.length === 0) return undefined;
+  if (split.parts.length === 0 || split.parts.length > MAX_PARTS) return undefined;
   try {
     const divided = divide(plan(split.planned));
     const compile = (node: PlanNode | undefined) => compiler.compile(node);
