@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/clients/client.ts';
 import { openEventStream } from '../../stack/clients/event-stream.ts';
 import { openSocket } from '../../stack/clients/socket-client.ts';
+import { SHORT_LIVED } from '../../stack/processes/process.ts';
 import {
   PORT_SETTINGS,
   type Ports,
@@ -102,12 +103,13 @@ describe('npm start, when it is ready,', () => {
 
   const withProc = process.platform === 'linux' ? it : it.skip;
   withProc(
-    'runs each process with the options of Node.js and of the memory allocator that packages/service/node.env describes',
+    'runs each process with the options of Node.js that it has itself, and those of packages/service/node.env, with its memory allocator',
     async () => {
       for (const name of ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge']) {
         const folder = `/proc/${String(childOf(`${name}/dist`))}`;
         const command = await readFile(`${folder}/cmdline`, 'utf8');
         const options = command.split('\0').slice(1, -2);
+        expect(options).toEqual(expect.arrayContaining([...SHORT_LIVED]));
         const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
         expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
         expect((await readFile(`${folder}/environ`, 'utf8')).split('\0')).toContain('MALLOC_TRIM_THRESHOLD_=4194304');
