@@ -26,10 +26,14 @@ export interface ChildOptions {
 
 const KEPT_ERRORS = 6;
 
+/** The options of Node.js that this process was started with go to each process, except those of a debugger: only one process can have its port. */
+const OWN_OPTIONS = process.execArgv.filter((option) => !option.startsWith('--inspect'));
+
 /** Starts the process. It ends when this process ends in any way, because its IPC channel is then closed. */
 export function startChild({ plan, log, say }: ChildOptions): Child {
   // In its own process group, so that Ctrl-C in a terminal reaches only the supervisor, which stops the processes in order.
-  const child = spawn(process.execPath, [...plan.args], { env: { ...plan.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+  const args = [...OWN_OPTIONS, ...plan.args];
+  const child = spawn(process.execPath, args, { env: { ...plan.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
   const errors: string[] = [];
   const keep = (line: string) => {
     errors.push(line);

@@ -1,18 +1,20 @@
 /** A copy of the repository for `npm run dev`, in which sources may be edited. */
 import { existsSync } from 'node:fs';
-import { cp, symlink } from 'node:fs/promises';
+import { cp, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ROOT } from '../../stack/processes/process.ts';
 
 const COPIED = [
   ...['schema', 'packages', 'subgraphs', 'gateway', 'registry', 'rest-bridge', 'local', 'prisma'],
-  ...['package.json', 'tsconfig.json', 'tsconfig.base.json'],
+  ...['package.json', 'tsconfig.base.json'],
 ];
 /** npm may install a version that one package alone needs in the folder of that package. */
 const WITH_MODULES = [
   ...['', 'schema', 'gateway', 'registry', 'rest-bridge', 'local'],
   ...['subgraphs/users', 'subgraphs/orders', 'subgraphs/content'],
 ];
+/** What `tsc -b` checks after a change. No test reads what it prints, and it would check all projects after each change of a schema. */
+const CHECKED = ['schema'];
 /** Installed packages are linked, and `npm run dev` runs no bundles. */
 const SKIPPED = new Set(['node_modules', 'bundle']);
 
@@ -29,4 +31,6 @@ export async function copyRepository(root: string): Promise<void> {
     const installed = join(ROOT, folder, 'node_modules');
     if (existsSync(installed)) await symlink(installed, join(root, folder, 'node_modules'));
   }
+  const references = CHECKED.map((path) => ({ path }));
+  await writeFile(join(root, 'tsconfig.json'), JSON.stringify({ files: [], references }));
 }

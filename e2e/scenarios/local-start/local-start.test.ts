@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/clients/client.ts';
 import { openEventStream } from '../../stack/clients/event-stream.ts';
 import { openSocket } from '../../stack/clients/socket-client.ts';
+import { SHORT_LIVED } from '../../stack/processes/process.ts';
 import {
   PORT_SETTINGS,
   type Ports,
@@ -102,12 +103,13 @@ describe('npm start, when it is ready,', () => {
 
   const withProc = process.platform === 'linux' ? it : it.skip;
   withProc(
-    'runs each process with the options of Node.js and of the memory allocator that packages/service/node.env describes',
+    'runs each process with the options of Node.js that it has itself, and those of packages/service/node.env, with its memory allocator',
     async () => {
       for (const name of ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge']) {
         const folder = `/proc/${String(childOf(`${name}/dist`))}`;
         const command = await readFile(`${folder}/cmdline`, 'utf8');
         const options = command.split('\0').slice(1, -2);
+        expect(options).toEqual(expect.arrayContaining([...SHORT_LIVED]));
         const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
         expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
         expect((await readFile(`${folder}/environ`, 'utf8')).split('\0')).toContain('MALLOC_TRIM_THRESHOLD_=4194304');
@@ -259,13 +261,13 @@ describe('npm start, when it stops,', () => {
   });
 
   it('leaves no process behind when it is killed, and starts again on the same data', async () => {
+    const processes = findChildren(trestle.child.pid ?? -1, 'main.js');
+    expect(processes).toHaveLength(6);
     trestle.child.kill('SIGKILL');
     expect(await trestle.ended).toBe('SIGKILL');
     await start();
+    for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(await ask('{ productsConnection(first: 1) { totalCount } }')).toEqual({ data: { productsConnection: { totalCount: 64 } } });
-    expect(await stop()).toBe(0);
-    expect(await areFree(ports)).toBe(true);
-    await start();
   });
 
   it('kills within 10 s a process that does not end', async () => {

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HIGH_RATE_LIMITS, PATIENT } from './process.ts';
+import { HIGH_RATE_LIMITS, PATIENT, SHORT_LIVED } from './process.ts';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
 
@@ -52,7 +52,7 @@ export interface SupervisorOptions {
 
 export function startSupervisor({ ports, dataDirectory, env = {}, args = [], root = toPath('') }: SupervisorOptions): SupervisorProcess {
   const settings = Object.fromEntries(Object.entries(ports).map(([setting, port]) => [setting, String(port)]));
-  const child = spawn(process.execPath, [join(root, 'local/dist/main.js'), ...args], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, join(root, 'local/dist/main.js'), ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...HIGH_RATE_LIMITS, ...PATIENT, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
