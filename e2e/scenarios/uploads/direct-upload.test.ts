@@ -74,6 +74,19 @@ describe('POST /v1/uploads/{id}/completion', () => {
     expect((await stack.call('DELETE', `/v1/uploads/${id}`, { token: ada.token })).status).toBe(204);
   });
 
+  it('completes an upload with If-Match only when it is what the client has read', async () => {
+    const upload = await begin({});
+    expect(await put(upload)).toBe(200);
+    const path = `/v1/uploads/${upload.id}`;
+    const completeWith = (headers: Record<string, string>) => stack.call('POST', `${path}/completion`, { token: ada.token, headers });
+    const stale = await completeWith({ 'if-match': '"other"' });
+    expect([stale.status, codeOf(stale)]).toEqual([412, 'PRECONDITION_FAILED']);
+    expect((await completeWith({ 'if-none-match': '*' })).status).toBe(412);
+    expect((await completeWith({ 'if-match': '*' })).status).toBe(201);
+    const read = await stack.call('GET', path, { token: ada.token });
+    expect((await completeWith({ 'if-match': read.headers.get('etag') ?? '' })).status).toBe(201);
+  });
+
   it('deletes an upload whose content is not the declared one', async () => {
     const upload = await begin({ sha256: 'a'.repeat(64) });
     expect(await put(upload)).toBe(200);
