@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import S3rver from 's3rver';
+import { until } from '../../stack/clients/client.ts';
 import { toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -72,6 +73,25 @@ describe('POST /v1/uploads/{id}/completion', () => {
     const bob = await stack.createAccount('Bob');
     expect((await complete(id, bob.token)).status).toBe(404);
     expect((await stack.call('DELETE', `/v1/uploads/${id}`, { token: ada.token })).status).toBe(204);
+  });
+
+  it('completes an upload with If-Match only when it is what the client has read', async () => {
+    const upload = await begin({});
+    expect(await put(upload)).toBe(200);
+    const path = `/v1/uploads/${upload.id}`;
+    const completeWith = (headers: Record<string, string>) => stack.call('POST', `${path}/completion`, { token: ada.token, headers });
+    const stale = await completeWith({ 'if-match': '"other"' });
+    expect([stale.status, codeOf(stale)]).toEqual([412, 'PRECONDITION_FAILED']);
+    expect((await completeWith({ 'if-none-match': '*' })).status).toBe(412);
+    const read = async () => (await stack.call('GET', path, { token: ada.token })).headers.get('etag') ?? '';
+    const tag = await read();
+    const readAt = Math.floor(Date.now() / 1000);
+    // An address that were signed at each read would be another one in the next second.
+    await until(() => Promise.resolve(Math.floor(Date.now() / 1000) > readAt));
+    expect(await read()).toBe(tag);
+    expect((await completeWith({ 'if-match': tag })).status).toBe(201);
+    expect((await completeWith({ 'if-match': tag })).status).toBe(412);
+    expect((await completeWith({ 'if-match': await read() })).status).toBe(201);
   });
 
   it('deletes an upload whose content is not the declared one', async () => {

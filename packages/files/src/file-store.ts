@@ -53,6 +53,9 @@ export interface DirectUpload {
 export interface DirectUploadOptions {
   /** The exact size of the file, in bytes. */
   readonly size: number;
+  /** The time from which the request is valid, which is not in the future. The same time gives the same request. */
+  readonly signedAt: Date;
+  /** Counted from `signedAt`. */
   readonly expiresInSeconds: number;
 }
 

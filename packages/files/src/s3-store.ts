@@ -86,13 +86,14 @@ export function createS3Store({ bucket, region, endpoint, credentials, prefix }:
 
     removeUnfinished: (before) => abortUploads(client, { bucket, prefix, before }),
 
-    async presignPut(key, { size, expiresInSeconds }) {
+    async presignPut(key, { size, signedAt, expiresInSeconds }) {
       const command = new PutObjectCommand({ ...locate(key), ContentLength: size });
       const url = await getSignedUrl(client, command, {
+        signingDate: signedAt,
         expiresIn: expiresInSeconds,
         signableHeaders: new Set(['content-length', 'host']),
       });
-      const expiresAt = new Date(Date.now() + expiresInSeconds * 1000);
+      const expiresAt = new Date(signedAt.getTime() + expiresInSeconds * 1000);
       return { method: 'PUT', url, headers: { 'content-length': String(size) }, expiresAt };
     },
 

@@ -121,10 +121,11 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
 function withCollections(compiled: readonly CompiledRoute[]): CompiledRoute[] {
   return compiled.map((creation) => {
     if (!('operation' in creation) || creation.route.conditionsOn !== 'collection') return creation;
+    const { path, collectionPath = path } = creation.route;
     const isListing = (other: CompiledRoute): other is CompiledOperationRoute =>
-      'operation' in other && other.method === 'GET' && other.path === creation.path;
+      'operation' in other && other.method === 'GET' && other.path === collectionPath;
     const collection = compiled.find(isListing);
-    if (!collection) throw new Error(`No route reads ${creation.path}`);
+    if (!collection) throw new Error(`No route reads ${collectionPath}`);
     return { ...creation, collection };
   });
 }

@@ -54,6 +54,8 @@ export interface OperationRoute extends RouteBase {
    * `Idempotency-Key`.
    */
   readonly conditionsOn?: 'resource' | 'parent' | 'collection';
+  /** For conditions on a `collection`: the path of the GET, if it is not that of the write. */
+  readonly collectionPath?: string;
   /** For writes: the field of the input that names an account. Another account than the caller's is read first: 404 or 410 without it. */
   readonly accountField?: string;
   /** Whether the write creates the resource when it does not exist. */

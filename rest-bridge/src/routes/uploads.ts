@@ -103,6 +103,8 @@ export const uploadRoutes: readonly Route[] = [
     needsCaller,
     spec,
     idempotency: 'ignored',
+    conditionsOn: 'collection',
+    collectionPath: '/uploads/{id}',
     input: { kind: 'path' },
     success: { status: 201, content: 'none' },
     toResponse: (result) => ({ status: 201, upload: { ...toOpenUpload(result), isDirect: true } }),

@@ -8,6 +8,8 @@ import { type VideoUpload, parseNewUpload } from './rules.ts';
 
 /** The longest time for which a signed address is valid. */
 const DIRECT_SECONDS = 3600;
+/** For how long the same address is signed. */
+const SIGNED_FOR_MS = (DIRECT_SECONDS / 2) * 1000;
 
 /** Returns the caller's own upload; null for that of another account. */
 export function findVideoUpload(id: string, context: ContentContext): Promise<VideoUpload | null> {
@@ -26,19 +28,17 @@ export async function createVideoUpload(
   return context.write({ args, info }, (stores) => stores.together(({ uploads }) => uploads.create(upload, context.uploadLimits)));
 }
 
-/** Returns the request by which the client stores the content itself. */
-export async function signDirectUpload({ directKey, size, expiresAt }: VideoUpload, { files }: ContentContext) {
+/**
+ * Returns the request by which the client stores the content itself. It stays the same for half an hour: the entity tag of the upload, which is that
+ * of its representation, must not change with every read.
+ */
+export async function signDirectUpload({ directKey, size, createdAt, expiresAt }: VideoUpload, { files }: ContentContext) {
   if (directKey === null || !files.presignPut) return null;
-  const left = Math.floor((expiresAt.getTime() - Date.now()) / 1000);
-  const {
-    method,
-    url,
-    headers,
-    expiresAt: until,
-  } = await files.presignPut(directKey, {
-    size,
-    expiresInSeconds: Math.max(1, Math.min(DIRECT_SECONDS, left)),
-  });
+  const age = Math.max(0, Date.now() - createdAt.getTime());
+  const signedAt = new Date(createdAt.getTime() + age - (age % SIGNED_FOR_MS));
+  const left = Math.floor((expiresAt.getTime() - signedAt.getTime()) / 1000);
+  const expiresInSeconds = Math.max(1, Math.min(DIRECT_SECONDS, left));
+  const { method, url, headers, expiresAt: until } = await files.presignPut(directKey, { size, signedAt, expiresInSeconds });
   return { method, url, headers, expiresAt: until };
 }
 
