@@ -99,14 +99,14 @@ describe('a record that a request reads', () => {
 describe('a device code', () => {
   it('is found by its user code, of which the database has an HMAC only, also after it was written again without it', async () => {
     const { records } = beginRequest();
-    const [userCode, clientId] = ['BCDFGHJK', randomUUID()];
+    const [userCode, clientId] = ['12345678', randomUUID()];
     const code = { kind: 'DeviceCode', key: randomUUID(), payload: { clientId, userCode }, expiresInSeconds: 60 };
     expect(await records.upsert(code)).toBe(true);
     const found = await records.findByLookup('DeviceCode', userCode);
     expect(found).toMatchObject({ clientId, userCode });
     expect(await records.upsert({ ...code, key: String(found?.jti), payload: { clientId, error: 'access_denied' } })).toBe(true);
     expect(await records.findByLookup('DeviceCode', userCode)).toMatchObject({ clientId, userCode, error: 'access_denied' });
-    expect(await records.findByLookup('DeviceCode', 'BCDFGHJL')).toBeUndefined();
+    expect(await records.findByLookup('DeviceCode', '12345679')).toBeUndefined();
     const rows = await system.run<{ row: string }>(`SELECT r::text AS "row" FROM "oauth_records" r WHERE "payload" ->> 'clientId' = $1`, [
       clientId,
     ]);
