@@ -1,5 +1,5 @@
 # One image for all processes; docker-compose.yml says which one a container runs. It holds what they need at run time, and nothing else:
-# no sources, no tests, no development dependencies, no embedded PostgreSQL.
+# no sources, no tests, no development dependencies, no embedded PostgreSQL. `--target gateway` builds an image of the gateway alone.
 ARG NODE_IMAGE=node:20-bookworm-slim
 
 # The manifests of all workspaces. The stages that install depend on these files alone, so that their layers are reused until one of them changes.
@@ -22,6 +22,19 @@ COPY --from=manifests /manifests .
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && sh image-files.sh /image
+
+FROM build AS gateway-package
+RUN node gateway/pack.mjs && cd gateway/dist/package && npm pack --pack-destination / && mv /trestle-gateway-*.tgz /trestle-gateway.tgz
+
+# For any supergraph (docs/gateway.md). The command sets the options of Node.js itself.
+FROM ${NODE_IMAGE} AS gateway
+ENV NODE_ENV=production HOST=0.0.0.0
+COPY --from=gateway-package /trestle-gateway.tgz /tmp/
+RUN npm install --global --omit=dev --ignore-scripts /tmp/trestle-gateway.tgz && rm -rf /tmp/trestle-gateway.tgz ~/.npm
+WORKDIR /etc/trestle
+USER node
+EXPOSE 4000
+ENTRYPOINT ["trestle-gateway"]
 
 FROM ${NODE_IMAGE}
 # packages/service/node.env describes MALLOC_TRIM_THRESHOLD_.

@@ -44,6 +44,17 @@ onLinux('contains every entry point and the files that it reads, but no source, 
   }
 });
 
+it('has a target for the gateway alone, which runs the command of its package as a user without rights', () => {
+  const stages = readFileSync(join(root, 'Dockerfile'), 'utf8').split(/^(?=FROM )/m);
+  const stage = stages.find((each) => /^FROM .* AS gateway$/m.test(each)) ?? '';
+  const { bin } = JSON.parse(readFileSync(join(root, 'gateway/package.json'), 'utf8')) as { bin: Record<string, string> };
+  expect(stage).toContain('npm install --global --omit=dev --ignore-scripts /tmp/trestle-gateway.tgz');
+  expect(stage).toContain(`ENTRYPOINT ["${Object.keys(bin).join()}"]`);
+  expect(stage).toContain('USER node');
+  // An image without a target is that of all processes.
+  expect(stages.at(-1)).not.toContain(stage);
+});
+
 it('is built without the folders in which docker-compose.yml keeps secrets and files', () => {
   const ignored = new Set(readFileSync(join(root, '.dockerignore'), 'utf8').split('\n'));
   const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
