@@ -110,7 +110,8 @@ describe('npm run keys:rotate', () => {
     expect(stdout).toContain(`Removed the key ${kidOf(old)}: its tokens are refused.`);
     await until(async () => (await statuses(old)).join() === REFUSED.join());
     expect(await socket.end()).toEqual({ close: 4403 });
-    const token = await logIn();
+    let token = '';
+    await until(async () => kidOf((token = await logIn())) !== kidOf(old));
     expect(await statuses(token)).toEqual(ACCEPTED);
     expect((await readPublishedKeys()).kids).toEqual([kidOf(token)]);
   });

@@ -9,7 +9,7 @@ Publishes a new key in TOKEN_PUBLIC_KEY_FILE, waits, and then signs with it in T
 it rotates the keys of npm start, in DATA_DIR. Old keys verify their tokens until these end; a later rotation removes them.
 
   --delay <seconds>  0 to 3600; 5 by default. Longer than verifiers take to load the file: with TOKEN_JWKS_URL at least 300.
-  --revoke-old       Removes all old keys as soon as the new one signs, when another person may know one of them. Their tokens
+  --revoke-old       Removes all old keys 3 s after the new one signs, when another person may know one of them. Their tokens
                      are refused then: clients get new ones with their refresh tokens.`;
 
 try {

@@ -4,6 +4,9 @@ import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { planRotation } from '@trestle/identity/tokens/key-rotation';
 
+/** How long the process that signs may take to load the new key: until then its tokens need the old one. */
+const SIGNER_SECONDS = 3;
+
 /** Names the files of the keys. */
 export interface RotationFiles {
   readonly privateFile: string;
@@ -24,7 +27,7 @@ export interface Rotated {
 }
 
 /**
- * Publishes a new key, waits, and signs with it; then, if `revokesOld`, publishes it alone. Each file is replaced as a whole. Rejects, and then has changed nothing, when the files are
+ * Publishes a new key, waits, and signs with it; then, if `revokesOld`, waits again and publishes it alone. Each file is replaced as a whole. Rejects, and then has changed nothing, when the files are
  * not a pair of keys, or when another rotation runs. When it is interrupted, the key that signs is published, and the next rotation is complete.
  */
 export async function rotateKeys({ privateFile, publicFile, delaySeconds, revokesOld }: RotationFiles): Promise<Rotated> {
@@ -37,7 +40,10 @@ export async function rotateKeys({ privateFile, publicFile, delaySeconds, revoke
     await replaceFile(publicFile, rotation.publicText, { isPublic: true });
     await delay(delaySeconds * 1000);
     await replaceFile(privateFile, rotation.privateText, { isPublic: false });
-    if (revokesOld) await replaceFile(publicFile, rotation.newKeyText, { isPublic: true });
+    if (revokesOld) {
+      await delay(SIGNER_SECONDS * 1000);
+      await replaceFile(publicFile, rotation.newKeyText, { isPublic: true });
+    }
     return { kid: rotation.kid, removed: rotation.removed, revoked: revokesOld ? rotation.kept : [] };
   } finally {
     await unlock();
