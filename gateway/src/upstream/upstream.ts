@@ -98,9 +98,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
 /** Creates the connections to all subgraphs. They are opened when they are first needed. */
 export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
-  const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
+  const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics, sharing } = options;
   const shared = { forwardResponseHeaders, measure };
-  const { sharing } = options;
   const noteChange = createNoteChange(options);
   const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
   const durations = createDurations(metrics);
