@@ -19,7 +19,7 @@ describe('the client of undici', () => {
         clearInterval(parts);
       });
     });
-    const client = createUndiciClient(origin, { ...OPTIONS, timeoutMs: 300 });
+    const client = createUndiciClient(origin, { ...OPTIONS, timeoutMs: 2000 });
     expect(await failPost(client)).toBe('TIMEOUT, responding');
     await client.close();
   });

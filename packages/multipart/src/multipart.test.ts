@@ -66,11 +66,15 @@ describe('readHead', () => {
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
-    // The first run also compiles.
-    await measure(8 * 1024);
-    const behindSmall = await measure(8 * 1024);
+    // Other work of the process, such as garbage collection, only adds to a run.
+    const measureLeast = async (size: number) => {
+      const runs: number[] = [];
+      while (runs.length < 5) runs.push(await measure(size));
+      return Math.min(...runs);
+    };
+    const behindSmall = await measureLeast(8 * 1024);
     // Reading all bytes again for each piece takes eight times as long.
-    expect((await measure(1024 * 1024)) / behindSmall).toBeLessThan(4);
+    expect((await measureLeast(1024 * 1024)) / behindSmall).toBeLessThan(4);
   });
 
   it('accepts a line break before the first delimiter, also in a piece of its own', async () => {
