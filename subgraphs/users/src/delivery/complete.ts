@@ -22,8 +22,9 @@ const STATUSES = { succeeded: 'SUCCEEDED', gone: 'FAILED', failed: 'FAILED' } as
 >;
 
 /**
- * One statement: the delivery, and what the result means for its webhook, unless that has another address by now. The webhook is locked first where it changes, as in the statement
- * of an owner who disables it, whose trigger cancels its deliveries: in the other order the two could wait for each other.
+ * One statement: the delivery, and what the result means for its webhook, unless that has another address by now. The webhook is locked first where
+ * it changes, as in the statement of an owner who disables it, whose trigger cancels its deliveries: in the other order the two could wait for each
+ * other.
  */
 export async function complete(prisma: UserClient, { delivery, attempt, outcome, disableAfterHours }: Completion): Promise<boolean> {
   const { condition, changes } = toNote(outcome, disableAfterHours);

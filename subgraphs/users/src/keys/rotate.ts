@@ -27,8 +27,9 @@ export interface Rotated {
 }
 
 /**
- * Publishes a new key, waits, and signs with it; then, if `revokesOld`, waits again and publishes it alone. Each file is replaced as a whole. Rejects, and then has changed nothing, when the files are
- * not a pair of keys, or when another rotation runs. When it is interrupted, the key that signs is published, and the next rotation is complete.
+ * Publishes a new key, waits, and signs with it; then, if `revokesOld`, waits again and publishes it alone. Each file is replaced as a whole. Rejects,
+ * and then has changed nothing, when the files are not a pair of keys, or when another rotation runs. When it is interrupted, the key that signs is
+ * published, and the next rotation is complete.
  */
 export async function rotateKeys({ privateFile, publicFile, delaySeconds, revokesOld }: RotationFiles): Promise<Rotated> {
   const unlock = await lock(`${privateFile}.lock`);
