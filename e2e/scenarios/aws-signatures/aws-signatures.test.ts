@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type KnownKeys, findSignatureFault } from '@trestle/http-client/verify-signature';
-import { until } from '../../stack/clients/client.ts';
+import { until, untilLogged } from '../../stack/clients/client.ts';
 import { type Federation, type FederationOptions, startFederation } from '../../stack/federation/federation.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
@@ -161,7 +161,7 @@ describe('requests to subgraphs that are signed', () => {
     const { body } = await started.ask(QUERY);
     expect(body.errors?.[0]?.extensions['code']).toBe('UPSTREAM_ERROR');
     expect(faults).toEqual([]);
-    expect(logOf(started)).toContain('AWS credentials to sign requests with could not be read');
+    await untilLogged(started.gateway, 'AWS credentials to sign requests with could not be read');
     expect(`${logOf(started)} ${JSON.stringify(body)}`).not.toContain('EXAMPLEKEY');
   });
 

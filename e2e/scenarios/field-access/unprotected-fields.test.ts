@@ -30,7 +30,8 @@ describe.each(['trestle', 'apollo'])('an operation with denied fields that are u
   const reportsOf = (operation: string) =>
     readLines(federation, 'denied fields are returned').filter((line) => line['operation'] === operation);
 
-  it('makes the gateway warn at its start', () => {
+  it('makes the gateway warn at its start', async () => {
+    await until(() => Promise.resolve(readLines(federation, WARNING).length > 0));
     expect(readLines(federation, WARNING)).toEqual([expect.objectContaining({ level: 'warn' })]);
   });
 
@@ -80,7 +81,7 @@ describe('authorization.deniedFields: unprotected', () => {
     expect(readLines(federation, WARNING)).toEqual([]);
     await choose('unprotected');
     await until(async () => typeof (await readDepth()) === 'number');
-    expect(readLines(federation, WARNING)).toHaveLength(1);
+    await until(() => Promise.resolve(readLines(federation, WARNING).length === 1));
     const subscriber = subscribeTo(federation.gateway.url, { query: 'subscription Live { ticked { name depth } }', token: undefined });
     await until(() => Promise.resolve(readLines(federation, 'denied fields are returned').some((line) => line['operation'] === 'Live')));
     await subscriber.stop();

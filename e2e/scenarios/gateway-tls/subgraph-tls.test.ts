@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { untilLogged } from '../../stack/clients/client.ts';
 import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type Certificate, createCertificate } from '../../stack/clients/tls-client.ts';
 
@@ -78,7 +79,7 @@ describe('subgraphs that demand a client certificate', () => {
       expect(body).toMatchObject({ data: { price: null }, errors: [{ extensions: { code: 'UPSTREAM_ERROR', service: 'ticker' } }] });
       expect(JSON.stringify(body)).not.toMatch(/localhost|certificate|alert/i);
       expect(federation.received).toEqual([]);
-      expect(federation.gateway.lines.join('\n')).toContain('"code":"UPSTREAM_ERROR","subgraph":"ticker"');
+      await untilLogged(federation.gateway, '"code":"UPSTREAM_ERROR","subgraph":"ticker"');
     } finally {
       await federation.stop();
     }

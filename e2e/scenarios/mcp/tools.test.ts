@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { request, until } from '../../stack/clients/client.ts';
+import { request, until, untilLogged } from '../../stack/clients/client.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 import { call, withAgent } from './agent.ts';
 import { DOCUMENTS, MANIFEST, lent, subgraphs } from './library.ts';
@@ -185,7 +185,8 @@ describe('a call of a tool', () => {
     });
   });
 
-  it('logs which documents are no tools, and why', () => {
+  it('logs which documents are no tools, and why', async () => {
+    await untilLogged(federation.gateway, 'trusted documents that are not offered as tools');
     const log = federation.gateway.lines.join('\n');
     expect(log).toMatch(/trusted documents that are not offered as tools \(\d+\): .*Stale: Cannot query field/);
   });

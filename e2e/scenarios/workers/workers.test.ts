@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { readMetric, request, until, untilLogged } from '../../stack/clients/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
 import { postAlone } from '../../stack/clients/own-connection.ts';
 import { type SocketClient, openSocket } from '../../stack/clients/socket-client.ts';
@@ -163,7 +163,7 @@ describe('a gateway with two workers', () => {
     });
     expect(performance.now() - killedAt).toBeLessThan(REPLACED_MS);
     expect(await readChildren(pidOf(federation))).toContain(other);
-    expect(federation.gateway.lines.join('\n')).toContain('a worker ended, and is replaced');
+    await untilLogged(federation.gateway, 'a worker ended, and is replaced');
     expect((await Promise.all(Array.from({ length: 8 }, () => post('{ title }')))).map(({ status }) => status)).toEqual(Array(8).fill(200));
   });
 

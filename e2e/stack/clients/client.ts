@@ -55,6 +55,10 @@ export async function until(check: () => Promise<boolean>): Promise<void> {
   }
 }
 
+/** Waits until the log of a process contains `text`. A line arrives through a pipe, so it can be later than the response that it is about. */
+export const untilLogged = ({ lines }: { readonly lines: readonly string[] }, text: string): Promise<void> =>
+  until(() => Promise.resolve(lines.some((line) => line.includes(text))));
+
 /** Returns the sum of a metric over all of its labels. */
 export async function sumMetric(url: string, name: string): Promise<number> {
   const { text } = await request(`${url}/metrics`, { method: 'GET' });

@@ -13,7 +13,7 @@ export interface BackgroundCheck {
 }
 
 const require = createRequire(import.meta.url);
-const TSC = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+const TSC = join(dirname(require.resolve('typescript-7/package.json')), 'bin/tsc');
 const MAX_OUTPUT = 20_000;
 
 /** Creates the check of all projects. `say` gets the errors, or one line once they are gone. */
