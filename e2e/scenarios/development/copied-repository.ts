@@ -1,5 +1,5 @@
 /** A copy of the repository for `npm run dev`, in which sources may be edited. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ROOT } from '../../stack/processes/process.ts';
@@ -11,10 +11,10 @@ const COPIED = [
 /** npm may install a version that one package alone needs in the folder of that package. */
 const WITH_MODULES = [
   ...['', 'schema', 'gateway', 'registry', 'rest-bridge', 'local'],
-  ...['subgraphs/users', 'subgraphs/orders', 'subgraphs/content'],
+  ...['packages', 'subgraphs'].flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name))),
 ];
-/** What `tsc -b` checks after a change. No test reads what it prints, and it would check all projects after each change of a schema. */
-const CHECKED = ['schema'];
+/** What is checked after a change: all projects would take the machine's time from the other tests. */
+const CHECKED = ['schema', 'rest-bridge'];
 /** Installed packages are linked, and `npm run dev` runs no bundles. */
 const SKIPPED = new Set(['node_modules', 'bundle']);
 
@@ -24,7 +24,7 @@ const SKIPPED = new Set(['node_modules', 'bundle']);
  */
 export async function copyRepository(root: string): Promise<void> {
   const filter = (source: string) => !SKIPPED.has(basename(source));
-  // `tsc -b` builds again what is older than its sources.
+  // The compiler builds again what is older than its sources.
   const options = { recursive: true, preserveTimestamps: true, filter };
   for (const name of COPIED) await cp(join(ROOT, name), join(root, name), options);
   for (const folder of WITH_MODULES) {

@@ -70,6 +70,17 @@ describe('npm run dev', () => {
     await writeFile(file, source);
   });
 
+  it('prints type errors, also after the process runs the new code, and says when they are gone', async () => {
+    const file = join(root, 'rest-bridge/src/main.ts');
+    const source = await readFile(file, 'utf8');
+    await writeFile(file, `${source}\nexport const wrong: number = 'one';\n`);
+    await trestle.says('The types are wrong:\nrest-bridge/src/main.ts');
+    await trestle.says("error TS2322: Type 'string' is not assignable to type 'number'");
+    expect(await readFile(join(root, 'rest-bridge/dist/main.js'), 'utf8')).toContain('wrong =');
+    await writeFile(file, source);
+    await trestle.says('The types are right again');
+  });
+
   it('composes a changed schema, and the gateway serves it without a restart', async () => {
     const gateway = childOf('gateway');
     await appendFile(join(root, 'schema/users.graphql'), '\nextend type User {\n  shoeSize: Int\n}\n');
