@@ -1,11 +1,19 @@
 /**
  * Runs every `*.test.ts` as native ESM, in three projects. `e2e` has what lies in e2e/, and the fuzzer, which compares whole engines. A test
  * beside the code belongs to `postgres` when it, or a file that it imports, uses the database, a process or a thread; otherwise to `unit`.
- *
- * `npm test` sets an option of V8, because each file loads its modules anew and ends soon: less code is compiled to machine code that seldom runs
- * long enough to be worth it.
  */
+import { setFlagsFromString } from 'node:v8';
 import { sortTests } from './jest.projects.mjs';
+
+/**
+ * Each test file loads its modules anew and ends soon: less code is compiled to machine code that seldom runs long enough to be worth it. Jest starts
+ * its workers with the options of this process. The V8 of Node.js 22 and later does not have this one.
+ */
+if (process.versions.node.startsWith('20.')) {
+  const budget = '--interrupt-budget=500000';
+  setFlagsFromString(budget);
+  process.execArgv.push(budget);
+}
 
 const beside = sortTests(import.meta.dirname);
 

@@ -34,11 +34,14 @@ const IS_TEST = process.env['NODE_ENV'] === 'test';
 /** In tests a gateway overwrites the memory of a request when it is released. */
 export const MEMORY_CHECKS: Readonly<Record<string, string>> = IS_TEST ? { OVERWRITE_MEMORY: 'on' } : {};
 
+/** The V8 of Node.js 22 and later does not have this option. */
+const BUDGET = process.versions.node.startsWith('20.') ? ['--interrupt-budget=500000'] : [];
+
 /**
  * Options of V8 for processes of tests, which live for seconds: less code is compiled to machine code that seldom runs long enough to be worth it.
  * That compilation was a fifth of the CPU time of scenarios, half of it for Prisma's query compiler, which is WebAssembly.
  */
-export const SHORT_LIVED: readonly string[] = IS_TEST ? ['--liftoff-only', '--interrupt-budget=500000'] : [];
+export const SHORT_LIVED: readonly string[] = IS_TEST ? ['--liftoff-only', ...BUDGET] : [];
 
 /** Has a process collect its garbage again and again, so that what its heap holds is what is in use. */
 export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,300).unref()'];
