@@ -29,7 +29,8 @@ let certificate: Certificate;
 /** A bridge that waits for clients that read nothing for as long as the test takes. */
 let bridge: RunningProcess;
 beforeAll(async () => {
-  stack = await startStack({ env: { DATABASE_STATEMENT_TIMEOUT_MS: BUSY_MS }, gatewayEnv: { SUBGRAPH_TIMEOUT_MS: BUSY_MS } });
+  const env = { DATABASE_STATEMENT_TIMEOUT_MS: BUSY_MS, DATABASE_CONNECT_TIMEOUT_MS: BUSY_MS };
+  stack = await startStack({ env, gatewayEnv: { SUBGRAPH_TIMEOUT_MS: BUSY_MS } });
   const ada = await stack.createAccount('Ada');
   await stack.sql(
     'content',
