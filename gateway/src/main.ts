@@ -28,6 +28,7 @@ import { receiveCallbacks } from './receive-callbacks.ts';
 import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
+import { VARY } from './transports/http/cache-control.ts';
 import { createCompression } from './transports/http/compression.ts';
 import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
 import { shareLimits } from './share-limits.ts';
@@ -155,7 +156,7 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
       if (graph) graph.handle(request, response);
       else
         sendRefusal(
-          { request, response, requestId: readRequestId(request) },
+          { request, response, requestId: readRequestId(request), vary: VARY },
           { error: fail('NOT_FOUND', 'No graph is served at the host and path of the request.'), log },
         );
     },

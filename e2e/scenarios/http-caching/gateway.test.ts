@@ -1,4 +1,4 @@
-/** `@cacheControl` of a supergraph as `Cache-Control` of the gateway, kept to by shared caches: undici's, and nginx where it is installed. */
+/** `@cacheControl` of a supergraph as `Cache-Control` of the gateway, kept to by shared caches: undici's, nginx and Varnish. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Agent, type Dispatcher, fetch as fetchByUndici, interceptors } from 'undici';
 import { until } from '../../stack/clients/client.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
-import { type Front, hasNginx, startCache } from '../../stack/processes/front.ts';
+import { CACHES, startCache } from '../../stack/processes/caches.ts';
+import type { Front } from '../../stack/processes/front.ts';
 
 const CACHE_CONTROL = `
 extend schema @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl")
@@ -50,21 +51,20 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
   let folder: string;
   let federation: Federation;
   let dispatcher: Dispatcher;
-  let front: Front | undefined;
+  const fronts = new Map<string, Front>();
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trestle-http-caching-'));
     await writeFile(join(folder, 'rules.yaml'), RULES);
     federation = await startFederation(SOURCES, { args: ['--config', join(folder, 'rules.yaml')], env: { GATEWAY_ENGINE: engine } });
     dispatcher = new Agent().compose(interceptors.cache({ type: 'shared' }));
-    if (hasNginx) front = await startCache(federation.gateway.port);
-    else process.stderr.write('\n*** NO NGINX: it is not installed. The cache of undici is tested alone. ***\n\n');
+    for (const { name, isInstalled } of CACHES) if (isInstalled) fronts.set(name, await startCache(name, federation.gateway.port));
   });
   afterEach(() => {
     federation.received.length = 0;
     federation.intercept = undefined;
   });
   afterAll(async () => {
-    await Promise.all([dispatcher.close(), front?.stop()]);
+    await Promise.all([dispatcher.close(), ...[...fronts.values()].map((front) => front.stop())]);
     await federation.stop();
     await rm(folder, { recursive: true, force: true });
   });
@@ -169,30 +169,30 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
   });
 
   /** Returns how many requests subgraphs got for a response through a cache. */
-  const fetchesOf = async (through: 'undici' | 'nginx', headers: Record<string, string> = {}, query = PRICE) => {
+  const fetchesOf = async (through: string, headers: Record<string, string> = {}, query = PRICE) => {
     federation.received.length = 0;
-    const url = `${through === 'nginx' ? `${front?.url ?? ''}/graphql` : federation.url}?query=${encodeURIComponent(query)}`;
+    const front = fronts.get(through);
+    const url = `${front ? `${front.url}/graphql` : federation.url}?query=${encodeURIComponent(query)}`;
     const response = await fetchByUndici(url, { headers, ...(through === 'undici' && { dispatcher }) });
     expect(response.status).toBe(200);
     await response.text();
     return federation.received.length;
   };
 
-  it.each(hasNginx ? (['undici', 'nginx'] as const) : (['undici'] as const))(
-    'is kept by %s, for anonymous clients only',
-    async (through) => {
-      expect(await fetchesOf(through)).toBe(2);
+  const caches = [{ name: 'undici', isInstalled: true }, ...CACHES];
+  for (const { name, isInstalled } of caches)
+    (isInstalled ? it : it.skip)(`is kept by ${name}, for anonymous clients only`, async () => {
+      expect(await fetchesOf(name)).toBe(2);
       // A client may have a response before the cache has stored it.
-      await until(async () => (await fetchesOf(through)) === 0);
-      expect(await fetchesOf(through)).toBe(0);
-      expect([await fetchesOf(through, CREDENTIAL), await fetchesOf(through, CREDENTIAL)]).toEqual([2, 2]);
-      expect([await fetchesOf(through, { 'x-api-key': 'k' }), await fetchesOf(through, { 'x-tenant': 'acme' })]).toEqual([2, 2]);
+      await until(async () => (await fetchesOf(name)) === 0);
+      expect(await fetchesOf(name)).toBe(0);
+      expect([await fetchesOf(name, CREDENTIAL), await fetchesOf(name, CREDENTIAL)]).toEqual([2, 2]);
+      expect([await fetchesOf(name, { 'x-api-key': 'k' }), await fetchesOf(name, { 'x-tenant': 'acme' })]).toEqual([2, 2]);
       // undici forgets a response when another one of its URL must not be stored.
-      expect(await fetchesOf(through)).toBe(through === 'nginx' ? 0 : 2);
+      expect(await fetchesOf(name)).toBe(name === 'undici' ? 2 : 0);
       const failing = '{ lamp { price } failing }';
-      expect([await fetchesOf(through, {}, failing), await fetchesOf(through, {}, failing)]).toEqual([2, 2]);
+      expect([await fetchesOf(name, {}, failing), await fetchesOf(name, {}, failing)]).toEqual([2, 2]);
       const mine = '{ mine { price } }';
-      expect([await fetchesOf(through, {}, mine), await fetchesOf(through, {}, mine)]).toEqual([2, 2]);
-    },
-  );
+      expect([await fetchesOf(name, {}, mine), await fetchesOf(name, {}, mine)]).toEqual([2, 2]);
+    });
 });

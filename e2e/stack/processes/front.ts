@@ -10,10 +10,7 @@ import { reserveTestPort } from '@trestle/service/testing/test-port';
 import { until } from '../clients/client.ts';
 import { startProxy } from './proxy.ts';
 
-/** Packages install it in a folder that is not in the PATH of every user. */
-const NGINX = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
-  .map((folder) => join(folder, 'nginx'))
-  .find((path) => existsSync(path));
+const NGINX = findProgram('nginx');
 export const hasNginx = NGINX !== undefined;
 
 export interface Front {
@@ -35,9 +32,15 @@ export async function startFront(ports: readonly number[], { isNginx = hasNginx,
  * A cache of nginx before one server, which keeps what `Cache-Control` allows. `X-Cache` of a response says whether it came from the cache: `HIT`,
  * `MISS`, `EXPIRED`. Throws where nginx is not installed.
  */
-export async function startCache(port: number): Promise<Front> {
+export async function startNginxCache(port: number): Promise<Front> {
   if (!NGINX) throw new Error('nginx is not installed');
   return startNginx(NGINX, { ports: [port], port: await reserveTestPort(), isCache: true });
+}
+
+/** Returns the path of an installed program. Packages install servers in a folder that is not in the PATH of every user. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
 interface NginxOptions {
@@ -90,7 +93,8 @@ http {
 `;
 }
 
-function isListening(port: number): Promise<boolean> {
+/** Returns whether a server accepts connections at this port. */
+export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

@@ -31,8 +31,6 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;
   readonly hooks: Pick<Hooks, 'areUsed' | 'onRequest' | 'onContext'>;
-  /** Returns `Vary` of responses that caches may keep. It changes with the trusted documents. */
-  readonly readCacheVary: () => string;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
   /** What is served besides GraphQL requests. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FetchLog } from '../../request/fetch-log.ts';
-import { chooseCacheControl, toCacheVary } from './cache-control.ts';
+import { chooseCacheControl, chooseVary, toCacheVary } from './cache-control.ts';
 
 const QUERY = { outcome: 'complete', operationKind: 'query' } as const;
 const GET = { method: 'GET', headers: {} };
@@ -98,6 +98,20 @@ describe('chooseCacheControl', () => {
     const fetchLog = createLog(undefined);
     fetchLog.forward('set-cookie', 'a=1');
     expect(chooseCacheControl(GET, { fetchLog, identity: [] }, { ...QUERY, ...HINT })).toBe('no-store');
+  });
+});
+
+describe('chooseVary', () => {
+  const read = () => 'Accept, x-tenant';
+
+  it('names for a GET all that selects a result, and reports that were asked for', () => {
+    expect(chooseVary({ method: 'GET', headers: {} }, read)).toBe('Accept, x-tenant');
+    expect(chooseVary({ method: 'HEAD', headers: { 'trestle-cost': '1' } }, read)).toBe('Accept, x-tenant, trestle-cost');
+    expect(chooseVary({ method: 'GET', headers: { 'trestle-cost': '1' } }, () => '*')).toBe('*');
+  });
+
+  it('is that of every response for a POST, which no cache keeps', () => {
+    expect(chooseVary({ method: 'POST', headers: {} }, read)).toBe('Accept, Accept-Encoding, Authorization, X-API-Key');
   });
 });
 

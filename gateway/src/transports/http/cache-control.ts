@@ -4,7 +4,9 @@ import { type CachePolicy, NO_STORE_TEXT, toStrictest, writeCachePolicy } from '
 import { CLIENT_NAME_HEADERS, CLIENT_VERSION_HEADERS } from '../../request/caller.ts';
 import type { RequestContext } from '../../request/context.ts';
 import type { OperationResult } from '../../request/operation.ts';
-import { VARY } from './send.ts';
+
+/** The request headers that select among the responses of one URL. */
+export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 
 /**
  * Returns the value of `Cache-Control`. Only a query by GET without errors may be cached, and only by the client itself when headers of its request,
@@ -37,6 +39,17 @@ function restrict(policy: CachePolicy | undefined, restriction: CachePolicy | un
 
 /** These request headers change the result, and are not in `Vary`. */
 const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
+
+/**
+ * Returns `Vary` of the response to a request. Those that no cache may keep have it too: a cache may take one as a sign not to keep others that its
+ * `Vary` matches, as Varnish does for two minutes. `readCacheVary` returns that of responses that may be kept.
+ */
+export function chooseVary({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>, readCacheVary: () => string): string {
+  if (method !== 'GET' && method !== 'HEAD') return VARY;
+  const vary = readCacheVary();
+  const reports = REPORTS.filter((name) => headers[name] !== undefined);
+  return reports.length === 0 || vary === '*' ? vary : `${vary}, ${reports.join(', ')}`;
+}
 
 interface VaryOptions {
   /** Names of headers that go to subgraphs, or have a token. */

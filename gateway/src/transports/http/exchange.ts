@@ -8,6 +8,7 @@ import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { OperationResult } from '../../request/operation.ts';
+import { chooseVary } from './cache-control.ts';
 import type { Compression } from './compression.ts';
 import { type RefusalFormat, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendNotModified, sendText } from './send.ts';
@@ -21,6 +22,8 @@ export interface ExchangeOptions {
   readonly compression: Compression;
   /** Finds the headers for the record of a request. */
   readonly recordHeaders: RecordHeaders;
+  /** Returns `Vary` of responses that caches may keep. It changes with the trusted documents. */
+  readonly readCacheVary: () => string;
 }
 
 /** What is served at another path than GraphQL requests. */
@@ -39,12 +42,13 @@ export class HttpExchange {
   /** The API keys that were in the URL, which no longer contains them. */
   readonly urlKeys: readonly string[];
   readonly compression: Compression;
+  readonly #readCacheVary: () => string;
   readonly #log: Log;
   readonly #refusals: RefusalFormat | undefined;
 
   /** `served` is undefined for a GraphQL request. */
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions & { readonly served?: ServedPath | undefined }) {
-    const { path, log, metrics, tracing, compression, recordHeaders, served } = options;
+    const { path, log, metrics, tracing, compression, recordHeaders, readCacheVary, served } = options;
     this.urlKeys = takeUrlKeys(request);
     // A page that links elsewhere must not pass on the URL that the browser shows.
     if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
@@ -57,8 +61,14 @@ export class HttpExchange {
     const recorded = { method: request.method ?? '', route, requestId, trace, headers: recordHeaders(request.headers) };
     this.record = new RequestRecord(recorded, { metrics, log });
     this.compression = compression;
+    this.#readCacheVary = readCacheVary;
     this.#log = log;
     this.#refusals = served?.refusals;
+  }
+
+  /** `Vary` of its response, unless the head of the response has another. */
+  get vary(): string {
+    return chooseVary(this.request, this.#readCacheVary);
   }
 
   /** Runs a step of the request. An exception becomes the response: it ends the request, not the process. */

@@ -26,6 +26,7 @@ interface RefusedExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  readonly vary: string;
 }
 
 /** Sends an error. An error that is not a Fault is logged and masked. */

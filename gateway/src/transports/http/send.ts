@@ -18,14 +18,13 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
+  /** `Vary`, unless the head has another. */
+  readonly vary: string;
 }
 
 interface ResultExchange extends Exchange {
   readonly compression: Compression;
 }
-
-/** The request headers that select among the responses of one URL. */
-export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 
 /** A result of at most this size is copied, so that it is written together with the headers. */
 const SMALL_BYTES = 16 * 1024;
@@ -103,17 +102,15 @@ export function sendNotModified(exchange: Exchange, whole: Head): void {
   exchange.response.end();
 }
 
-function writeHead(
-  { request, response, requestId }: Exchange,
-  { status, head, length }: { status: number; head: Head; length: number | undefined },
-): void {
+function writeHead(exchange: Exchange, { status, head, length }: { status: number; head: Head; length: number | undefined }): void {
+  const { request, response, requestId } = exchange;
   const headers: (string | string[])[] = [
     'x-request-id',
     requestId,
     'cache-control',
     head['cache-control'] ?? NO_STORE_TEXT,
     'vary',
-    head['vary'] ?? VARY,
+    head['vary'] ?? exchange.vary,
   ];
   for (const name in head) if (name !== 'cache-control' && name !== 'vary') headers.push(name, head[name] as string | string[]);
   // The rest of the files is not read.
