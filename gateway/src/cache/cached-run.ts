@@ -83,7 +83,8 @@ export class CachedRun {
     }
     const { restriction, hasForwarded: hasHeaders } = context.fetchLog;
     const { bytes, length } = result;
-    const report = this.#pending?.settle({ outcome, bytes, length, restriction, hasHeaders, tags: this.#tags.all });
+    const sources = { tags: this.#tags.all, keptVersion: this.#tags.keptVersion };
+    const report = this.#pending?.settle({ outcome, bytes, length, restriction, hasHeaders, ...sources });
     done({ ...result, cached: report ?? { kind: 'bypass' } });
   }
 }

@@ -26,6 +26,8 @@ export interface Ending extends Pick<OperationResult, 'outcome' | 'bytes' | 'len
   readonly hasHeaders: boolean;
   /** Tags that subgraphs have sent; undefined when it is not known which. */
   readonly tags: readonly string[] | undefined;
+  /** The lowest version of kept parts that the result has; infinite without one. */
+  readonly keptVersion: number;
 }
 
 /** A result that was just kept. */
@@ -56,9 +58,13 @@ export class PendingResult {
     onEnd?.(this);
     const [ageMs, staleMs] = [performance.now() - this.#startedAt, staleSeconds * 1000];
     // A mutation may have come meanwhile, which the result is older than.
-    const isStored = kept !== undefined && store.put(key, { ...kept, version, ageMs, keptMs: lifetimeOf(kept.policy) * 1000 + staleMs });
+    const partsVersion = Math.min(version, ending.keptVersion);
+    const isStored =
+      kept !== undefined && store.put(key, { ...kept, version, partsVersion, ageMs, keptMs: lifetimeOf(kept.policy) * 1000 + staleMs });
+    // What is made of an older part may be older than a mutation of another client that waits.
+    const shared = partsVersion === version ? kept : undefined;
     // Later: what they do is not part of this request.
-    for (const each of this.#waiting) process.nextTick(each, kept);
+    for (const each of this.#waiting) process.nextTick(each, shared);
     return { kind: 'miss', isStored, isCollapsed: false };
   }
 
