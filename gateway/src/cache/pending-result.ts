@@ -33,10 +33,12 @@ export interface Ending extends Pick<OperationResult, 'outcome' | 'bytes' | 'len
 /** A result that was just kept. */
 export type KeptResult = Pick<StoredResult, 'bytes' | 'policy'>;
 
+type GetKept = (kept: KeptResult | undefined) => void;
+
 export class PendingResult {
   readonly #options: PendingResultOptions;
   readonly #startedAt = performance.now();
-  readonly #waiting: ((kept: KeptResult | undefined) => void)[] = [];
+  readonly #waiting = new Set<GetKept>();
 
   constructor(options: PendingResultOptions) {
     this.#options = options;
@@ -46,9 +48,13 @@ export class PendingResult {
     return this.#options.version;
   }
 
-  /** Calls back when the execution has ended, with its result if that may be kept. */
-  join(done: (kept: KeptResult | undefined) => void): void {
-    this.#waiting.push(done);
+  /**
+   * Calls back when the execution has ended, with its result if that may be kept. Returns a function that ends the wait without a call, and returns
+   * whether it has.
+   */
+  join(done: GetKept): () => boolean {
+    this.#waiting.add(done);
+    return () => this.#waiting.delete(done);
   }
 
   /** Must be called once, when the execution has ended. Keeps a copy of the bytes. */
@@ -65,6 +71,7 @@ export class PendingResult {
     const shared = partsVersion === version ? kept : undefined;
     // Later: what they do is not part of this request.
     for (const each of this.#waiting) process.nextTick(each, shared);
+    this.#waiting.clear();
     return { kind: 'miss', isStored, isCollapsed: false };
   }
 

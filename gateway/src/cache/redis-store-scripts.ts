@@ -22,8 +22,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and five values for each result: its bytes, policy,
- * age, tags and the version of its oldest part; nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A
- * version above the current one is that of a server whose clock was ahead.
+ * age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT}
+ * writes: an error would be one of all results. A version above the current one is that of a server whose clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}

@@ -135,7 +135,7 @@ export class OperationRun {
 
   /** Ends a query with the result that the cache has of it, and executes every other operation. */
   #findCached(cache: ResponseCache, checked: CheckedOperation): void {
-    const { request, snapshot, measure } = this.#options;
+    const { request, snapshot, measure, limits } = this.#options;
     const { operation, conditions: variables } = checked;
     const policy = isIncremental(checked, request) ? undefined : this.#caching;
     const { plan, cost, supergraph } = request.reports;
@@ -147,11 +147,15 @@ export class OperationRun {
       this.#share(checked);
       return;
     }
+    const onWait = () => {
+      this.#timer = limitTime(request.context.cancellation, limits, this.#guard);
+    };
     let isLater = false;
-    this.#cached.find({ policy, variables }, (result, refresh) => {
+    this.#cached.find({ policy, variables, onWait }, (result, refresh) => {
       const proceed = () => {
         if (result) {
           this.#isDone = true;
+          clearTimeout(this.#timer);
           this.#done(result);
         } else
           this.#guard(() => {
