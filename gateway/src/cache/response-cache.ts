@@ -30,6 +30,8 @@ export interface ResponseCacheOptions {
   /** Keeps single fetches in the same store; undefined for none. */
   readonly entities: EntityCache | undefined;
   readonly subgraphs: CachedSubgraphs;
+  /** Whether queries in flight are shared that an invalidation by another process ends. Default: no. */
+  readonly mustNotice?: boolean | undefined;
 }
 
 /** Called once for each query that may be cached. */
@@ -115,6 +117,19 @@ export class ResponseCache {
       else
         done({ ...found, report: toHit(found), refresh: this.#inFlight.get(key)?.version === version ? undefined : this.#begin(source) });
     });
+  }
+
+  /**
+   * Calls back once, when what other processes have invalidated so far is known here. A query that is not looked for must not share what began before
+   * it otherwise. Waits at most for one lookup.
+   */
+  notice(done: () => void): void {
+    const { store, mustNotice = false } = this.#options;
+    if (!mustNotice) done();
+    else
+      store.findAll({ keys: [], tags: [] }, () => {
+        done();
+      });
   }
 
   /** Waits for an execution in flight that began after the last invalidation, else lets this one be waited for. */
