@@ -15,11 +15,12 @@ export interface QueriesInFlight {
 
 /** Creates what the settings ask for. */
 export function createQueriesInFlight(
-  config: Pick<Config, 'UPSTREAM_DEDUPLICATION' | 'OPERATION_DEDUPLICATION'>,
+  config: Pick<Config, 'UPSTREAM_DEDUPLICATION' | 'OPERATION_DEDUPLICATION' | 'RESPONSE_CACHE' | 'RESPONSE_CACHE_CONTENTS'>,
   metrics: Registry,
 ): QueriesInFlight {
   const requests = config.UPSTREAM_DEDUPLICATION ? new QuerySharing() : undefined;
-  const executions = config.OPERATION_DEDUPLICATION ? new SharedExecutions(metrics) : undefined;
+  const hasKeptParts = config.RESPONSE_CACHE !== 'off' && config.RESPONSE_CACHE_CONTENTS !== 'results';
+  const executions = config.OPERATION_DEDUPLICATION ? new SharedExecutions(metrics, { hasKeptParts }) : undefined;
   const forget = () => {
     requests?.forget();
     executions?.forget();

@@ -19,7 +19,7 @@ const redis = await startTestRedis();
 let stock = 1;
 let folder: string;
 let federation: Federation;
-/** Two gateways before the same subgraph: in Redis if there is one. */
+/** Gateways before the same subgraph, the last of which keeps single fetches: in Redis if there is one. */
 let gateways: RunningProcess[] = [];
 /** A gateway that keeps single fetches, and shares whole executions. */
 let entities: RunningProcess;
@@ -27,8 +27,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-kept-queries-'));
   federation = await startFederation({
     stock: {
-      sdl: `${CACHE_CONTROL} type Query { stock: Int @cacheControl(maxAge: 600) } type Mutation { sell: Int }`,
-      resolvers: { Query: { stock: () => stock }, Mutation: { sell: () => --stock } },
+      sdl: `${CACHE_CONTROL} type Query { stock: Int @cacheControl(maxAge: 600) live: Int } type Mutation { sell: Int }`,
+      resolvers: { Query: { stock: () => stock, live: () => stock }, Mutation: { sell: () => --stock } },
     },
   });
   const file = join(folder, 'supergraph.graphql');
@@ -43,6 +43,7 @@ beforeAll(async () => {
     start({ RESPONSE_CACHE: 'memory', RESPONSE_CACHE_CONTENTS: 'entities' }),
     start(shared),
     start(shared),
+    start({ ...shared, RESPONSE_CACHE_CONTENTS: 'entities' }),
   ]);
 });
 afterAll(async () => {
@@ -72,17 +73,19 @@ function holdQueries(): () => void {
 }
 
 /** Resolves with what an older, a newer and a last query get; `change` is made while the older one is in flight. */
-async function readAround(gateway: RunningProcess | undefined, change: () => Promise<unknown>) {
+async function readAround(gateway: RunningProcess | undefined, change: () => Promise<unknown>, query = '{ stock }') {
   await invalidate(gateway);
+  // Another operation, so that the gateway has noticed this invalidation before.
+  await ask(gateway, '{ again: stock }');
   const release = holdQueries();
-  const older = ask(gateway);
+  const older = ask(gateway, query);
   await until(() => Promise.resolve(federation.received.length === 1));
   await change();
   const sent = federation.received.length;
-  const newer = ask(gateway);
+  const newer = ask(gateway, query);
   await until(() => Promise.resolve(federation.received.length === sent + 1));
   release();
-  return [await older, await newer, await ask(gateway)].map((data) => data?.['stock']);
+  return [await older, await newer, await ask(gateway, query)].map((data) => data?.['stock']);
 }
 
 it.each([
@@ -104,5 +107,15 @@ it.each([
   it('gives no query what was sent to a subgraph before a mutation at another gateway, and does not keep it', async () => {
     stock = 5;
     expect(await readAround(gateways[0], () => ask(gateways[1], 'mutation { sell }'))).toEqual([5, 4, 4]);
+  });
+
+  it('does so with a query whose result is never kept', async () => {
+    stock = 5;
+    expect(await readAround(gateways[0], () => ask(gateways[1], 'mutation { sell }'), '{ stock: live }')).toEqual([5, 4, 4]);
+  });
+
+  it('does so where it keeps single fetches', async () => {
+    stock = 5;
+    expect(await readAround(gateways[2], () => ask(gateways[1], 'mutation { sell }'))).toEqual([5, 4, 4]);
   });
 });

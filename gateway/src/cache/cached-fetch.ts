@@ -97,7 +97,7 @@ export class CachedFetch {
     for (const each of this.#found) {
       if (!each) continue;
       fetch.context.fetchLog.restrictByAge(each.policy, each.ageMs);
-      tags?.addKept(each.tags);
+      tags?.addKept(each);
     }
   }
 

@@ -1,11 +1,10 @@
 /** What the response cache does around one execution: before it for a query, and after it for a query and a mutation. */
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import type { Program } from '../program/program.ts';
-import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { PendingResult } from './pending-result.ts';
 import { ReceivedTags } from './received-tags.ts';
-import type { CachedResult, ResponseCache } from './response-cache.ts';
+import type { CacheableQuery, CachedResult, ResponseCache } from './response-cache.ts';
 
 export interface CachedRunOptions {
   readonly cache: ResponseCache;
@@ -29,14 +28,14 @@ export class CachedRun {
 
   /**
    * Calls back once, with the result of the cache; undefined when the query must be executed. `refresh` is what the result of another execution is passed
-   * to, if this one is stale. `variables` are those with the operation's defaults.
+   * to, if this one is stale.
    */
   find(
-    { policy, variables }: { readonly policy: CachePolicy; readonly variables: Readonly<Record<string, unknown>> },
+    query: Pick<CacheableQuery, 'policy' | 'variables' | 'onWait'>,
     done: (result: OperationResult | undefined, refresh?: PendingResult) => void,
   ): void {
     const { cache, request, program, hash } = this.#options;
-    cache.find({ request, hash, variables, policy, types: program.types }, (outcome) => {
+    cache.find({ ...query, request, hash, types: program.types }, (outcome) => {
       if ('bytes' in outcome) {
         done(this.#toResult(outcome), outcome.refresh);
         return;
@@ -83,7 +82,8 @@ export class CachedRun {
     }
     const { restriction, hasForwarded: hasHeaders } = context.fetchLog;
     const { bytes, length } = result;
-    const report = this.#pending?.settle({ outcome, bytes, length, restriction, hasHeaders, tags: this.#tags.all });
+    const sources = { tags: this.#tags.all, keptVersion: this.#tags.keptVersion };
+    const report = this.#pending?.settle({ outcome, bytes, length, restriction, hasHeaders, ...sources });
     done({ ...result, cached: report ?? { kind: 'bypass' } });
   }
 }

@@ -61,12 +61,15 @@ interface Parts extends Pick<CacheParts, 'onInvalidated' | 'metrics'> {
 }
 
 function assemble(
-  { contents, sharing, staleSeconds, subgraphs: caching }: CacheSettings,
+  { store: kind, contents, sharing, staleSeconds, subgraphs: caching }: CacheSettings,
   { store: plain, onInvalidated, metrics, readBytes }: Parts,
 ): ResponseCache {
   const store = onInvalidated ? new NoticingStore(plain, onInvalidated) : plain;
+  // No other process has results of a store in memory.
+  const mustNotice = onInvalidated !== undefined && kind === 'redis';
   const subgraphs = new CachedSubgraphs(caching);
   const count = createCacheMetrics(metrics, readBytes);
   const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, subgraphs, count: createEntityMetrics(metrics) });
-  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults: contents !== 'entities', entities, subgraphs });
+  const keepsResults = contents !== 'entities';
+  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults, entities, subgraphs, mustNotice });
 }

@@ -57,7 +57,7 @@ export class FetchKeeper {
       // With memory of its own: a part of a shared one would keep the whole in use.
       const bytes = Buffer.allocUnsafeSlow(part.length);
       part.copy(bytes);
-      store.put(keys[i] as string, { bytes, policy, tags, version, ageMs, keptMs });
+      store.put(keys[i] as string, { bytes, policy, tags, version, partsVersion: version, ageMs, keptMs });
     });
   }
 

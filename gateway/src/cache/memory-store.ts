@@ -63,16 +63,16 @@ export class MemoryStore implements ResultStore {
       this.#entries.delete(key);
       return undefined;
     }
-    const { bytes, policy, version, bornAt } = entry;
-    return this.#versions.isValid(version, tags) ? { bytes, policy, tags: entry.tags, ageMs: now - bornAt } : undefined;
+    const { bytes, policy, partsVersion, bornAt } = entry;
+    return this.#versions.isValid(partsVersion, tags) ? { bytes, policy, tags: entry.tags, partsVersion, ageMs: now - bornAt } : undefined;
   }
 
-  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): boolean {
+  put(key: string, { bytes, policy, tags, version, partsVersion, ageMs, keptMs }: StoredResult): boolean {
     if (bytes.length > MAX_RESULT_BYTES || !this.#versions.isValid(version, tags)) return false;
     const known = this.#entries.peek(key);
     if (known && known.version > version) return false;
     const bornAt = this.#now() - ageMs;
-    this.#entries.set(key, { bytes, policy, tags, version, bornAt, expiresAt: bornAt + keptMs });
+    this.#entries.set(key, { bytes, policy, tags, version, partsVersion, bornAt, expiresAt: bornAt + keptMs });
     return true;
   }
 

@@ -26,15 +26,19 @@ export interface Ending extends Pick<OperationResult, 'outcome' | 'bytes' | 'len
   readonly hasHeaders: boolean;
   /** Tags that subgraphs have sent; undefined when it is not known which. */
   readonly tags: readonly string[] | undefined;
+  /** The lowest version of kept parts that the result has; infinite without one. */
+  readonly keptVersion: number;
 }
 
 /** A result that was just kept. */
 export type KeptResult = Pick<StoredResult, 'bytes' | 'policy'>;
 
+type GetKept = (kept: KeptResult | undefined) => void;
+
 export class PendingResult {
   readonly #options: PendingResultOptions;
   readonly #startedAt = performance.now();
-  readonly #waiting: ((kept: KeptResult | undefined) => void)[] = [];
+  readonly #waiting = new Set<GetKept>();
 
   constructor(options: PendingResultOptions) {
     this.#options = options;
@@ -44,9 +48,13 @@ export class PendingResult {
     return this.#options.version;
   }
 
-  /** Calls back when the execution has ended, with its result if that may be kept. */
-  join(done: (kept: KeptResult | undefined) => void): void {
-    this.#waiting.push(done);
+  /**
+   * Calls back when the execution has ended, with its result if that may be kept. Returns a function that ends the wait without a call, and returns
+   * whether it has.
+   */
+  join(done: GetKept): () => boolean {
+    this.#waiting.add(done);
+    return () => this.#waiting.delete(done);
   }
 
   /** Must be called once, when the execution has ended. Keeps a copy of the bytes. */
@@ -56,9 +64,14 @@ export class PendingResult {
     onEnd?.(this);
     const [ageMs, staleMs] = [performance.now() - this.#startedAt, staleSeconds * 1000];
     // A mutation may have come meanwhile, which the result is older than.
-    const isStored = kept !== undefined && store.put(key, { ...kept, version, ageMs, keptMs: lifetimeOf(kept.policy) * 1000 + staleMs });
+    const partsVersion = Math.min(version, ending.keptVersion);
+    const isStored =
+      kept !== undefined && store.put(key, { ...kept, version, partsVersion, ageMs, keptMs: lifetimeOf(kept.policy) * 1000 + staleMs });
+    // What is made of an older part may be older than a mutation of another client that waits.
+    const shared = partsVersion === version ? kept : undefined;
     // Later: what they do is not part of this request.
-    for (const each of this.#waiting) process.nextTick(each, kept);
+    for (const each of this.#waiting) process.nextTick(each, shared);
+    this.#waiting.clear();
     return { kind: 'miss', isStored, isCollapsed: false };
   }
 

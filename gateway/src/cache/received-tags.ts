@@ -1,4 +1,8 @@
-/** Collects the tags that subgraphs send with their responses: `Cache-Tag` with commas between, and `Surrogate-Key` with spaces between. */
+/**
+ * Collects what the result of an operation is invalidated by: the tags that subgraphs send with their responses (`Cache-Tag` with commas between, and
+ * `Surrogate-Key` with spaces between), and those of kept results that it has as parts, with their version.
+ */
+import type { FoundResult } from './result-store.ts';
 
 /** The most tags of one operation, and the characters of a tag. */
 export const MAX_TAGS = 200;
@@ -25,6 +29,7 @@ export function toReceivedTag(tag: string): string {
 export class ReceivedTags {
   readonly #tags = new Set<string>();
   #isComplete = true;
+  #keptVersion = Infinity;
 
   /** Adds the tags of one response. `header` returns the value of a header field by its name in lower case. */
   add(header: (name: string) => string | undefined): void {
@@ -35,13 +40,19 @@ export class ReceivedTags {
     }
   }
 
-  /** Adds the tags of a result that was kept. */
-  addKept(tags: readonly string[]): void {
+  /** Adds the tags of a result that was kept, and its version. */
+  addKept({ tags, partsVersion }: Pick<FoundResult, 'tags' | 'partsVersion'>): void {
+    this.#keptVersion = Math.min(this.#keptVersion, partsVersion);
     for (const tag of tags) {
       if (this.#tags.has(tag)) continue;
       if (this.#tags.size < MAX_TAGS) this.#tags.add(tag);
       else this.#isComplete = false;
     }
+  }
+
+  /** The lowest version of the results that were kept; infinite without one. */
+  get keptVersion(): number {
+    return this.#keptVersion;
   }
 
   /** Undefined when there were too many tags, or one that is none: then it is not known what the responses depend on. */

@@ -21,9 +21,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and four values for each result: its bytes, policy, age
- * and tags; nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A
- * version above the current one is that of a server whose clock was ahead.
+ * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and five values for each result: its bytes, policy,
+ * age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT}
+ * writes: an error would be one of all results. A version above the current one is that of a server whose clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}
@@ -45,9 +45,9 @@ local function readTags(text)
 end
 local reply = { current }
 for i = 2, #KEYS do
-  local at = (i - 2) * 4 + 2
-  for j = 0, 3 do reply[at + j] = false end
-  local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born')
+  local at = (i - 2) * 5 + 2
+  for j = 0, 4 do reply[at + j] = false end
+  local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born', 'parts')
   if known.err then
     redis.call('DEL', KEYS[i])
   elseif known[1] then
@@ -55,9 +55,14 @@ for i = 2, #KEYS do
     local isRead = version and version <= tonumber(current) and tags and born
     if not isRead or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
       redis.call('DEL', KEYS[i])
-    elseif not isOutdated(ARGV, version) then
-      local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy')
-      reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = kept[1], kept[2], string.format('%.0f', now - born), known[2]
+    else
+      -- Earlier gateways kept results without it.
+      local parts = math.min(tonumber(known[4] or '') or version, version)
+      if parts >= tonumber(lowest) and not isOutdated(ARGV, parts) then
+        local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy')
+        reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = kept[1], kept[2], string.format('%.0f', now - born), known[2]
+        reply[at + 4] = string.format('%.0f', parts)
+      end
     end
   end
 end
@@ -65,7 +70,8 @@ return reply
 `;
 
 /**
- * Keeps a result, unless a newer one is kept. Key: the result. Arguments: version, bytes, policy, tags as a JSON list, age and time to keep in milliseconds.
+ * Keeps a result, unless a newer one is kept. Key: the result. Arguments: version, bytes, policy, tags as a JSON list, age and time to keep in
+ * milliseconds, and the version of its oldest part.
  */
 export const PUT_SCRIPT = `
 local known = redis.call('HGET', KEYS[1], 'version')
@@ -74,7 +80,8 @@ local rest = math.floor(tonumber(ARGV[6]) - tonumber(ARGV[5]))
 if rest < 1 then return 0 end
 ${READ_CLOCK}
 local born = string.format('%.0f', now - tonumber(ARGV[5]))
-redis.call('HSET', KEYS[1], 'version', ARGV[1], 'bytes', ARGV[2], 'policy', ARGV[3], 'tags', ARGV[4], 'born', born)
+redis.call('HSET', KEYS[1], 'version', ARGV[1], 'bytes', ARGV[2], 'policy', ARGV[3], 'tags', ARGV[4], 'born', born,
+  'parts', ARGV[7])
 redis.call('PEXPIRE', KEYS[1], rest)
 return 1
 `;

@@ -19,7 +19,7 @@ import {
 /** The key of the versions of tags. */
 const VERSIONS = 'versions';
 /** What the script returns of each result. */
-const VALUES_PER_RESULT = 4;
+const VALUES_PER_RESULT = 5;
 /** How long to wait before an invalidation that failed is sent again. */
 const RETRY_MS = 500;
 
@@ -83,9 +83,10 @@ export class RedisStore implements ResultStore {
     return { version: Number(reply[0]), found: keys.map((_, i) => toFound(reply, 1 + i * VALUES_PER_RESULT)) };
   }
 
-  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): boolean {
+  put(key: string, { bytes, policy, tags, version, partsVersion, ageMs, keptMs }: StoredResult): boolean {
     if (bytes.length > MAX_RESULT_BYTES) return false;
-    const values = [String(version), bytes, JSON.stringify(policy), JSON.stringify(tags), String(Math.ceil(ageMs)), String(keptMs)];
+    const times = [String(Math.ceil(ageMs)), String(keptMs)];
+    const values = [String(version), bytes, JSON.stringify(policy), JSON.stringify(tags), ...times, String(partsVersion)];
     void this.#link.run((client) => client.putResult(toKey(key), ...values));
     return true;
   }
@@ -123,10 +124,10 @@ export class RedisStore implements ResultStore {
 
 /** Returns undefined for what another program has written under the key. The script has checked the tags. Never throws. */
 function toFound(reply: readonly (Buffer | null)[], at: number): FoundResult | undefined {
-  const [bytes, policyText, ageText, tags] = reply.slice(at, at + VALUES_PER_RESULT);
+  const [bytes, policyText, ageText, tags, partsVersion] = reply.slice(at, at + VALUES_PER_RESULT);
   const [policy, ageMs] = [readPolicy(String(policyText)), Math.max(0, Number(ageText))];
   if (!bytes || !policy || !Number.isFinite(ageMs)) return undefined;
-  return { bytes, policy, ageMs, tags: JSON.parse(String(tags)) as readonly string[] };
+  return { bytes, policy, ageMs, tags: JSON.parse(String(tags)) as readonly string[], partsVersion: Number(partsVersion) };
 }
 
 /** Returns undefined for a string that is not the JSON of a policy. */

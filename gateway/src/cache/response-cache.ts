@@ -9,7 +9,7 @@ import type { OperationRequest } from '../request/operation.ts';
 import { withoutCredential } from '../request/identity.ts';
 import { type CallerSource, hasCredential, toCacheKey, toClientTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
-import { PendingResult, type PendingResultOptions } from './pending-result.ts';
+import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
 import type { Sharing } from './sharing.ts';
 import type { FoundResult, ResultStore } from './result-store.ts';
@@ -30,6 +30,8 @@ export interface ResponseCacheOptions {
   /** Keeps single fetches in the same store; undefined for none. */
   readonly entities: EntityCache | undefined;
   readonly subgraphs: CachedSubgraphs;
+  /** Whether queries in flight are shared that an invalidation by another process ends. Default: no. */
+  readonly mustNotice?: boolean | undefined;
 }
 
 /** Called once for each query that may be cached. */
@@ -45,6 +47,8 @@ export interface CacheableQuery {
   readonly policy: CachePolicy;
   /** The types of which the result has objects. */
   readonly types: readonly string[];
+  /** Called when the query begins to wait for an equal one: its time limit begins. */
+  readonly onWait: () => void;
 }
 
 /** A result of the cache. Without one the query must be executed: its result is passed to `pending`, unless that is undefined: then it is not kept. */
@@ -108,24 +112,45 @@ export class ResponseCache {
       const { version, found } = lookup;
       count(found ? 'hit' : 'miss');
       const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
-      if (!found) this.#await(source, done);
+      if (!found) this.#await(source, query, done);
       else if (found.ageMs < lifetimeOf(found.policy) * 1000) done({ ...found, report: toHit(found) });
       else
         done({ ...found, report: toHit(found), refresh: this.#inFlight.get(key)?.version === version ? undefined : this.#begin(source) });
     });
   }
 
+  /**
+   * Calls back once, when what other processes have invalidated so far is known here. A query that is not looked for must not share what began before
+   * it otherwise. Waits at most for one lookup.
+   */
+  notice(done: () => void): void {
+    const { store, mustNotice = false } = this.#options;
+    if (!mustNotice) done();
+    else
+      store.findAll({ keys: [], tags: [] }, () => {
+        done();
+      });
+  }
+
   /** Waits for an execution in flight that began after the last invalidation, else lets this one be waited for. */
-  #await(source: Source, done: (outcome: CacheOutcome) => void): void {
+  #await(source: Source, { request, onWait }: CacheableQuery, done: (outcome: CacheOutcome) => void): void {
     const { store, staleSeconds } = this.#options;
     const known = this.#inFlight.get(source.key);
-    if (known?.version === source.version) {
-      known.join((kept) => {
-        done(kept ? { ...kept, report: COLLAPSED } : { pending: new PendingResult({ ...source, store, staleSeconds }) });
-      });
+    if (known?.version !== source.version) {
+      done({ pending: this.#begin(source) });
       return;
     }
-    done({ pending: this.#begin(source) });
+    const proceed = (kept: KeptResult | undefined) => {
+      done(kept ? { ...kept, report: COLLAPSED } : { pending: new PendingResult({ ...source, store, staleSeconds }) });
+    };
+    const leave = known.join(proceed);
+    onWait();
+    // Its time limit has passed, or its client has disconnected: an execution ends at once then.
+    request.context.cancellation.add({
+      abort: () => {
+        if (leave()) proceed(undefined);
+      },
+    });
   }
 
   #begin(source: Source): PendingResult {

@@ -89,6 +89,16 @@ describe.each(STORES)('the store $kind', ({ create }) => {
     store.close();
   });
 
+  it('returns nothing with a part that is older than an invalidation of a tag of the lookup', async () => {
+    const { store, key, versionOf, textOf } = await start();
+    const before = await versionOf();
+    await invalidate(store, 'client');
+    store.put(key, toResult('of an older part', await versionOf(), { partsVersion: before }));
+    expect([await textOf('client'), await textOf('other')]).toEqual([undefined, 'of an older part']);
+    expect((await find(store, key))?.found?.partsVersion).toBe(before);
+    store.close();
+  });
+
   it('does not replace a result by an older one', async () => {
     const { store, key, versionOf, textOf } = await start();
     const before = await versionOf();

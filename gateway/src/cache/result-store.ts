@@ -10,6 +10,8 @@ export interface StoredResult {
   readonly tags: readonly string[];
   /** {@link Lookup.version} of the lookup before its execution. */
   readonly version: number;
+  /** The lowest {@link version} of what it is made of, itself included: invalidations of a client's own tags count from here. */
+  readonly partsVersion: number;
   /** How old it is already: the time of its execution. */
   readonly ageMs: number;
   /** For how long it is kept, counted from its execution. */
@@ -17,7 +19,7 @@ export interface StoredResult {
 }
 
 /** A result that was kept. */
-export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs' | 'tags'>;
+export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs' | 'tags' | 'partsVersion'>;
 
 /** The results of several keys, in their order. */
 export interface ManyFound extends Pick<Lookup, 'version'> {
@@ -33,7 +35,7 @@ export interface Lookup {
 /** What is looked for. */
 export interface Wanted {
   readonly key: string;
-  /** Invalidations of these tags count beside those of the result's own tags. */
+  /** Invalidations of these tags count beside those of the result's own tags, since {@link StoredResult.partsVersion}. */
   readonly tags: readonly string[];
 }
 

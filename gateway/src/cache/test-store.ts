@@ -22,6 +22,7 @@ export const toResult = (text: string, version: number, other: Partial<StoredRes
   policy: POLICY,
   tags: ['a'],
   version,
+  partsVersion: version,
   ageMs: 0,
   keptMs: 600_000,
   ...other,

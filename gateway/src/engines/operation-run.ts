@@ -23,6 +23,7 @@ import type { OperationRequest, OperationResult } from '../request/operation.ts'
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
+import { afterLookup } from './after-lookup.ts';
 import { beginSubscription } from './begin-subscription.ts';
 import { type CheckedOperation, checkPlanned } from './check-planned.ts';
 import { executeWhole } from './execute-whole.ts';
@@ -136,33 +137,52 @@ export class OperationRun {
   /** Ends a query with the result that the cache has of it, and executes every other operation. */
   #findCached(cache: ResponseCache, checked: CheckedOperation): void {
     const { request, snapshot, measure } = this.#options;
-    const { operation, conditions: variables } = checked;
+    const { operation } = checked;
     const policy = isIncremental(checked, request) ? undefined : this.#caching;
     const { plan, cost, supergraph } = request.reports;
     const isMutation = operation.program.kind === 'mutation';
     // A report describes an execution, so the result must not come from the cache.
     if (isMutation || (policy && policy.maxAge > 0 && !plan && !cost && !supergraph && cache.keepsResult(operation.program)))
       this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
-    if (!this.#cached || isMutation || !policy) {
-      this.#share(checked);
-      return;
-    }
-    let isLater = false;
-    this.#cached.find({ policy, variables }, (result, refresh) => {
-      const proceed = () => {
-        if (result) {
-          this.#isDone = true;
-          this.#done(result);
-        } else
-          this.#guard(() => {
-            this.#introspect(checked);
-          });
+    if (isMutation) this.#share(checked);
+    else if (this.#cached && policy) this.#useCached(this.#cached, { checked, policy });
+    else {
+      const lookUp = (done: () => void) => {
+        cache.notice(done);
       };
-      if (isLater) measure(request.context.client, proceed);
-      else proceed();
-      if (refresh) this.#refresh(checked, refresh);
+      afterLookup({ lookUp, measure, client: request.context.client }, () => {
+        this.#guard(() => {
+          this.#share(checked);
+        });
+      });
+    }
+  }
+
+  /** Ends the query with a result that is kept, or executes it. */
+  #useCached(cached: CachedRun, { checked, policy }: { readonly checked: CheckedOperation; readonly policy: CachePolicy }): void {
+    const { request, limits, measure } = this.#options;
+    const { cancellation, client } = request.context;
+    const onWait = () => {
+      this.#timer = limitTime(cancellation, limits, this.#guard);
+    };
+    let [found, stale]: [OperationResult?, PendingResult?] = [];
+    const lookUp = (done: () => void) => {
+      cached.find({ policy, variables: checked.conditions, onWait }, (result, refresh) => {
+        [found, stale] = [result, refresh];
+        done();
+      });
+    };
+    afterLookup({ lookUp, measure, client }, () => {
+      if (found) {
+        this.#isDone = true;
+        clearTimeout(this.#timer);
+        this.#done(found);
+        if (stale) this.#refresh(checked, stale);
+      } else
+        this.#guard(() => {
+          this.#introspect(checked);
+        });
     });
-    isLater = true;
   }
 
   /**

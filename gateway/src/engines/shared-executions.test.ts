@@ -54,6 +54,14 @@ const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 const buffers = createBufferPool(1e6);
 
 describe('SharedExecutions', () => {
+  it('shares executions between the networks of anonymous clients, but not where they may use kept results of fetches', () => {
+    for (const hasKeptParts of [false, true]) {
+      const shared = new SharedExecutions(new Registry(), { hasKeptParts });
+      const begin = (client: string) => shared.begin(check(), { ...createContext(), client }, () => undefined);
+      expect(['10.1.0.1', '10.1.0.1', '10.2.0.1'].map((client) => begin(client) !== undefined)).toEqual([true, false, hasKeptParts]);
+    }
+  });
+
   it('gives the result of one execution to every equal query, whatever the id of its request', async () => {
     const { execution, results } = beginWith(createContext(), createContext(), createContext());
     const own = execution.settle(end(Buffer.from('{"data":{"a":1}}')), buffers);

@@ -1,6 +1,6 @@
 /**
  * Executes a query once while equal ones are in flight, and gives the result to all of them. Equal are the operation, its variables, the caller, and all
- * headers that subgraphs get, but for those that name the single request.
+ * headers that subgraphs get, but for those that name the single request. Where single fetches are kept, so is the client's network.
  */
 import { Cancellation, OperationExpired } from '@trestle/service/process/cancellation';
 import { Counter, type Registry } from 'prom-client';
@@ -28,8 +28,14 @@ type GetResult = (ending: Ending | undefined) => void;
 export class SharedExecutions {
   #byOperation = new WeakMap<Operation, Map<string, SharedExecution>>();
   readonly #shared: Counter;
+  readonly #hasKeptParts: boolean;
 
-  constructor(metrics: Registry) {
+  /**
+   * With `hasKeptParts` an execution may use results of fetches that were kept before a mutation of another client. That client is not to get them, and
+   * an anonymous one is known by its network alone.
+   */
+  constructor(metrics: Registry, { hasKeptParts = false }: { readonly hasKeptParts?: boolean } = {}) {
+    this.#hasKeptParts = hasKeptParts;
     this.#shared = new Counter({
       name: 'trestle_shared_executions_total',
       help: 'Queries that waited for the result of an equal query in flight.',
@@ -42,7 +48,7 @@ export class SharedExecutions {
    * its result.
    */
   begin({ operation, conditions }: CheckedOperation, context: RequestContext, wait: GetResult): SharedExecution | undefined {
-    const key = toKey(context, conditions);
+    const key = `${this.#hasKeptParts ? (context.client ?? '') : ''}\n${toKey(context, conditions)}`;
     const equal = this.#byOperation.get(operation) ?? new Map<string, SharedExecution>();
     this.#byOperation.set(operation, equal);
     const known = equal.get(key);
