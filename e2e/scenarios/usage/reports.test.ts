@@ -230,4 +230,24 @@ describe('approveCheck', () => {
     expect(data).toEqual({ approveCheck: { verdict: 'APPROVED' } });
     expect(await checkSubgraph(registry, environment, changed)).toMatchObject({ verdict: 'PASSED', changes: [{ isApproved: true }] });
   });
+
+  it('does not accept a breaking change that passed because nothing used it: a later check fails when a client does', async () => {
+    const policy = { enoughDays: 0, enoughRequests: 0 };
+    await send(report({ operations: [operation('{a}', ['Query.a'])] }));
+    const changed = { sdl: SDL.replace('a: Int b: Int', ''), policy };
+    const { id, ...failed } = await checkSubgraph(registry, environment, changed);
+    expect(failed.changes).toMatchObject([
+      { coordinate: 'Query.a', verdict: 'FAIL' },
+      { coordinate: 'Query.b', verdict: 'PASS' },
+    ]);
+    await registry.graphql('mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict } }', {
+      input: { id, approver: 'Ada', reason: 'the web client is updated' },
+    });
+    expect(await checkSubgraph(registry, environment, changed)).toMatchObject({ verdict: 'PASSED' });
+    await send(report({ operations: [operation('{b}', ['Query.b'])] }));
+    expect(await checkSubgraph(registry, environment, changed)).toMatchObject({
+      verdict: 'FAILED',
+      changes: [{ isApproved: true }, { coordinate: 'Query.b', verdict: 'FAIL', isApproved: false }],
+    });
+  });
 });

@@ -143,9 +143,9 @@ function toCheckedUsage({ days, operations, isComplete = true }: RecordedUsage):
   return { days, isComplete, operations: operations.length, requests };
 }
 
-/** Returns the ids of the changes that an approval accepts: breaking ones, and others that fail a check. */
+/** Returns the ids of the changes that an approval accepts: not those that pass because no client uses what they break, for one may do so later. */
 function listAccepted(changes: readonly SchemaChange[]): string[] {
-  return changes.filter((change) => change.level === 'BREAKING' || changeVerdictOf(change) === 'FAIL').map(({ id }) => id);
+  return changes.filter((change) => ['FAIL', 'NOT_ENOUGH_DATA'].includes(changeVerdictOf(change))).map(({ id }) => id);
 }
 
 /** Returns the verdict of a check, with its approval. */
@@ -167,7 +167,7 @@ export interface ApprovalRequest {
 }
 
 /**
- * Approves a check: its breaking changes and the costs above its limit are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
+ * Approves a check: the changes that fail it or lack data, and the costs above its limit, are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
  * does not compose or has passed, and CONFLICT for one that is approved already.
  */
 export async function approveCheck(request: ApprovalRequest, database: Pick<Database, 'query'>): Promise<Check> {
