@@ -57,8 +57,9 @@ export async function runCheck(
   const current = await store.findCurrentRelease(environment);
   const next = await applyChange(request, current, store);
   const launch = current && (await store.findLaunch(current.launchId));
-  const operations = await listOperations(environment, store);
-  const usage = await readRecordedUsage({ environment, days, now: now() }, createUsageReads(database.query));
+  const { operations, areAll } = await listOperations(environment, store);
+  const recorded = await readRecordedUsage({ environment, days, now: now() }, createUsageReads(database.query));
+  const usage = recorded && { ...recorded, isComplete: recorded.isComplete !== false && areAll };
   const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
   const outcome = await composer.compose({
     subgraphs: proposed,
@@ -81,12 +82,17 @@ export async function runCheck(
   return requireCheck(id, store);
 }
 
-async function listOperations(environment: string, store: Store): Promise<Operation[]> {
+/** Returns the operations that a check validates, and whether they are all that are registered: else no breaking change passes as one that nothing uses. */
+async function listOperations(
+  environment: string,
+  store: Store,
+): Promise<{ readonly operations: readonly Operation[]; readonly areAll: boolean }> {
   const operations: Operation[] = [];
   for (;;) {
     const page = await store.listOperations(environment, { first: PAGE, after: operations.at(-1)?.id ?? null });
     operations.push(...page);
-    if (page.length < PAGE || operations.length >= MAX_OPERATIONS) return operations;
+    if (page.length < PAGE) return { operations: operations.slice(0, MAX_OPERATIONS), areAll: operations.length <= MAX_OPERATIONS };
+    if (operations.length > MAX_OPERATIONS) return { operations: operations.slice(0, MAX_OPERATIONS), areAll: false };
   }
 }
 
