@@ -29,7 +29,7 @@ export interface RecordedOperation {
 
 /** Holds what was recorded, and for how long. */
 export interface RecordedUsage {
-  /** Days between the first recorded request and the check. */
+  /** Days on which requests were recorded. */
   readonly days: number;
   readonly operations: readonly RecordedOperation[];
   /** False when there were operations that are not among these, or whose text is not known: then there is never enough data. Default: true. */
