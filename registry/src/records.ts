@@ -125,7 +125,7 @@ export interface CheckedCosts extends Omit<FoundCosts, 'operations'> {
 
 /** The usage that a check has looked at. */
 export interface CheckedUsage {
-  /** The days since the first recorded request. */
+  /** How many of the days that were looked at have requests, at most the days since the first recorded request. */
   readonly days: number;
   /** False when not every operation could be looked at. */
   readonly isComplete: boolean;

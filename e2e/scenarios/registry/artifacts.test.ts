@@ -252,5 +252,7 @@ describe('the gateways of others', () => {
     const { id } = await read(graph);
     expect(await read({ ...graph, lastSeenId: id })).toEqual({ __typename: 'Unchanged', id, minDelaySeconds: 10 });
     expect(await read({ ...graph, apiKey: 'x' })).toMatchObject({ code: 'AUTHENTICATION_FAILED', minDelaySeconds: 10 });
+    for (const graphRef of ['any@\0', `any@${environment}_\0`])
+      expect(await read({ ...graph, graphRef })).toMatchObject({ code: 'UNKNOWN_REF', minDelaySeconds: 10 });
   });
 });

@@ -1,6 +1,7 @@
 /** Reports of usage as the registry takes them: once each, bounded, and refused when they are hostile; and its pages. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { readMetric, request } from '../../stack/clients/client.ts';
 import { type TestRegistry, LINK, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { checkSubgraph, createToken, readUsage } from './usage-client.ts';
@@ -219,6 +220,30 @@ describe('Environment.usage', () => {
   });
 });
 
+describe('checkSubgraphs', () => {
+  it('has not enough data for a breaking change when more operations are registered than it validates', async () => {
+    await send(report({ operations: [operation('{a}', ['Query.a'])] }));
+    const database = new pg.Client({ connectionString: registry.databaseUrl });
+    await database.connect();
+    await database.query(
+      `INSERT INTO "operations" ("id", "environment", "client", "hash", "name", "text")
+       SELECT $1 || n, $1, 'web', n::text, 'Q' || n, 'query Q' || n || ' { ' || CASE n WHEN 9999 THEN 'b' ELSE 'a' END || ' }'
+       FROM generate_series(4999, 9999) n`,
+      [environment],
+    );
+    await database.end();
+    const policy = { enoughDays: 0, enoughRequests: 0 };
+    // By its name the operation that uses `b` is behind all others.
+    expect(await checkSubgraph(registry, environment, { sdl: SDL.replace('b: Int', ''), policy })).toMatchObject({
+      verdict: 'NOT_ENOUGH_DATA',
+      changes: [{ coordinate: 'Query.b', verdict: 'NOT_ENOUGH_DATA' }],
+    });
+    expect(await checkSubgraph(registry, environment, { sdl: SDL.replace('b: Int', 'b: Int d: Int'), policy })).toMatchObject({
+      verdict: 'PASSED',
+    });
+  });
+});
+
 describe('approveCheck', () => {
   it('accepts what has not enough data, for later checks too', async () => {
     await send(report({ operations: [operation('{a}', ['Query.a'])] }));
@@ -229,5 +254,25 @@ describe('approveCheck', () => {
     const { data } = await registry.graphql(approve, { input: { id, approver: 'Ada', reason: 'new' } });
     expect(data).toEqual({ approveCheck: { verdict: 'APPROVED' } });
     expect(await checkSubgraph(registry, environment, changed)).toMatchObject({ verdict: 'PASSED', changes: [{ isApproved: true }] });
+  });
+
+  it('does not accept a breaking change that passed because nothing used it: a later check fails when a client does', async () => {
+    const policy = { enoughDays: 0, enoughRequests: 0 };
+    await send(report({ operations: [operation('{a}', ['Query.a'])] }));
+    const changed = { sdl: SDL.replace('a: Int b: Int', ''), policy };
+    const { id, ...failed } = await checkSubgraph(registry, environment, changed);
+    expect(failed.changes).toMatchObject([
+      { coordinate: 'Query.a', verdict: 'FAIL' },
+      { coordinate: 'Query.b', verdict: 'PASS' },
+    ]);
+    await registry.graphql('mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict } }', {
+      input: { id, approver: 'Ada', reason: 'the web client is updated' },
+    });
+    expect(await checkSubgraph(registry, environment, changed)).toMatchObject({ verdict: 'PASSED' });
+    await send(report({ operations: [operation('{b}', ['Query.b'])] }));
+    expect(await checkSubgraph(registry, environment, changed)).toMatchObject({
+      verdict: 'FAILED',
+      changes: [{ isApproved: true }, { coordinate: 'Query.b', verdict: 'FAIL', isApproved: false }],
+    });
   });
 });

@@ -9,7 +9,10 @@ export interface OperationUsage {
   readonly hash: string;
   readonly name: string | undefined;
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** The operation with its fragments, without literals and aliases. For GraphOS it is the signature of the operation. */
+  /**
+   * The operation with its fragments, without literals and aliases; empty when it is longer than the registry takes. For GraphOS it is the signature of
+   * the operation.
+   */
   readonly text: string;
   /**
    * What it uses of the schema: for the registry keys of `use-keys.ts` (packages/graph-checks), for Hive its schema coordinates, for GraphOS the

@@ -1,6 +1,19 @@
 /** The table of changes: the coordinate of each kind, and which uses it affects (use-keys.ts). */
 import { type GraphQLSchema, isInputObjectType, isInterfaceType, isObjectType, isRequiredArgument, isRequiredInputField } from 'graphql';
-import { argumentUse, directiveUse, inputUse, memberUse, omission, outputUse, typeUse, unknownInput, variableInput } from './use-keys.ts';
+import { type Compared, findBrokenSpreads } from './broken-spreads.ts';
+import {
+  argumentUse,
+  directiveUse,
+  inputUse,
+  memberUse,
+  omission,
+  outputUse,
+  repeatedUse,
+  severalFields,
+  typeUse,
+  unknownInput,
+  variableInput,
+} from './use-keys.ts';
 
 type Meta = Readonly<Record<string, unknown>>;
 
@@ -8,11 +21,12 @@ type Meta = Readonly<Record<string, unknown>>;
 export interface ChangeRule {
   /** Returns the schema coordinate of what changed. */
   readonly coordinate: (meta: Meta) => string;
-  /** Returns the keys of the uses that are affected; `to` is the schema after the change. */
-  readonly affects: (meta: Meta, to: GraphQLSchema) => string[];
+  /** Returns the keys of the uses that are affected. */
+  readonly affects: (meta: Meta, compared: Compared) => string[];
 }
 
-const INPUT_CHANGE = /^(INPUT_FIELD_|FIELD_ARGUMENT_)/u;
+const ONE_OF = 'oneOf';
+const INPUT_CHANGE = /^(INPUT_FIELD_|FIELD_ARGUMENT_|DIRECTIVE_USAGE_INPUT_OBJECT_)/u;
 const ADDITIONS = new Set(['ENUM_VALUE_ADDED', 'UNION_MEMBER_ADDED', 'OBJECT_TYPE_INTERFACE_ADDED']);
 
 /** Returns whether a kind of change concerns what clients send. */
@@ -23,12 +37,6 @@ export function isInputChange(type: string): boolean {
 /** Returns whether a kind of change adds something that results may contain: an enum value, a member of a union, an implementation. */
 export function isPossibleTypeChange(type: string): boolean {
   return ADDITIONS.has(type);
-}
-
-/** The schemas before and after. */
-export interface Compared {
-  readonly from: GraphQLSchema;
-  readonly to: GraphQLSchema;
 }
 
 /** A change as the library describes it. */
@@ -52,6 +60,11 @@ export function isNewlyRequired({ type, meta }: FoundChange, { to }: Compared): 
   if (type === 'FIELD_ARGUMENT_DEFAULT_CHANGED') return isArgumentRequired(meta as Meta, to);
   if (type === 'INPUT_FIELD_DEFAULT_VALUE_CHANGED') return isFieldRequired(meta as Meta, to);
   return type === 'DIRECTIVE_ARGUMENT_DEFAULT_VALUE_CHANGED' && isDirectiveArgumentRequired(meta as Meta, to);
+}
+
+/** Returns whether a kind of change makes operations invalid that the library only warns of: those that use the directive several times at one place. */
+export function isBreaking({ type }: FoundChange): boolean {
+  return type === 'DIRECTIVE_REPEATABLE_REMOVED';
 }
 
 /** Returns whether a change is that of a use of `@deprecated`, which harms no client. The library knows only that it is a directive. */
@@ -84,7 +97,13 @@ export const CHANGE_RULES: Readonly<Record<string, ChangeRule | undefined>> = {
     ...[coordinate, unknownInput(type)],
     ...(isFieldRequired(meta, to) ? [omission(coordinate), variableInput(type)] : []),
   ]),
-  TYPE_REMOVED: onType('removedTypeName'),
+  TYPE_REMOVED: {
+    coordinate: text('removedTypeName'),
+    affects: (meta, compared) => {
+      const type = text('removedTypeName')(meta);
+      return [typeUse(type), inputUse(type), ...findBrokenSpreads(type, compared)];
+    },
+  },
   TYPE_KIND_CHANGED: onType('typeName'),
   OBJECT_TYPE_INTERFACE_ADDED: { coordinate: text('objectTypeName'), affects: (meta) => [typeUse(text('addedInterfaceName')(meta))] },
   OBJECT_TYPE_INTERFACE_REMOVED: { coordinate: text('objectTypeName'), affects: (meta) => [typeUse(text('removedInterfaceName')(meta))] },
@@ -95,7 +114,17 @@ export const CHANGE_RULES: Readonly<Record<string, ChangeRule | undefined>> = {
   SCHEMA_SUBSCRIPTION_TYPE_CHANGED: onType('oldSubscriptionTypeName'),
   DIRECTIVE_REMOVED: onDirective('removedDirectiveName'),
   DIRECTIVE_LOCATION_REMOVED: onDirective('directiveName'),
-  DIRECTIVE_REPEATABLE_REMOVED: onDirective('directiveName'),
+  DIRECTIVE_REPEATABLE_REMOVED: {
+    coordinate: (meta) => directiveUse(text('directiveName')(meta)),
+    affects: (meta) => [repeatedUse(text('directiveName')(meta))],
+  },
+  DIRECTIVE_USAGE_INPUT_OBJECT_ADDED: {
+    coordinate: (meta) => `${text('inputObjectName')(meta)}.${directiveUse(text('addedDirectiveName')(meta))}`,
+    affects: (meta) => {
+      const type = text('inputObjectName')(meta);
+      return meta['addedDirectiveName'] === ONE_OF ? [severalFields(type), variableInput(type)] : [inputUse(type)];
+    },
+  },
   DIRECTIVE_ARGUMENT_ADDED: onDirective('directiveName'),
   DIRECTIVE_ARGUMENT_REMOVED: onDirective('directiveName', 'removedDirectiveArgumentName'),
   DIRECTIVE_ARGUMENT_TYPE_CHANGED: onDirective('directiveName', 'directiveArgumentName'),
@@ -121,7 +150,7 @@ interface Member {
 function onMember(typeKey: string, memberKey: string, affects: (member: Member, meta: Meta, to: GraphQLSchema) => string[]): ChangeRule {
   const [type, member] = [text(typeKey), text(memberKey)];
   const coordinate = (meta: Meta) => memberUse(type(meta), member(meta));
-  return { coordinate, affects: (meta, to) => affects({ coordinate: coordinate(meta), type: type(meta) }, meta, to) };
+  return { coordinate, affects: (meta, { to }) => affects({ coordinate: coordinate(meta), type: type(meta) }, meta, to) };
 }
 
 function onArgument(
@@ -130,7 +159,7 @@ function onArgument(
 ): ChangeRule {
   const field = (meta: Meta) => memberUse(text('typeName')(meta), text('fieldName')(meta));
   const argument = (meta: Meta) => argumentUse(field(meta), text(key)(meta));
-  return { coordinate: argument, affects: (meta, to) => affects({ field: field(meta), argument: argument(meta) }, meta, to) };
+  return { coordinate: argument, affects: (meta, { to }) => affects({ field: field(meta), argument: argument(meta) }, meta, to) };
 }
 
 /** A directive that operations use; one of its arguments is in the coordinate only. */

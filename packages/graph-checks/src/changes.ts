@@ -6,13 +6,15 @@ import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
 import {
   CHANGE_RULES,
-  type Compared,
+  isBreaking,
   isInputChange,
   isNewImplementation,
   isNewlyRequired,
   isPossibleTypeChange,
   isUseOfDeprecated,
 } from './change-rules.ts';
+import type { Compared } from './broken-spreads.ts';
+import { inputUse, typeUse } from './use-keys.ts';
 
 /** How much a change can harm a client that uses what it changes. */
 export type ChangeLevel = 'breaking' | 'dangerous' | 'safe';
@@ -54,7 +56,7 @@ function leaveOutRepeated(changes: readonly Change[]): Change[] {
 
 function levelOf(change: Change, compared: Compared): ChangeLevel {
   if (isUseOfDeprecated(change)) return 'safe';
-  if (isNewlyRequired(change, compared)) return 'breaking';
+  if (isBreaking(change) || isNewlyRequired(change, compared)) return 'breaking';
   // The library counts every part of a new type as safe.
   return isNewImplementation(change, compared) ? 'dangerous' : LEVELS[change.criticality.level];
 }
@@ -63,13 +65,14 @@ function toSchemaChange(change: Change, compared: Compared): SchemaChange {
   const rule = CHANGE_RULES[change.type as string];
   const meta = change.meta as Record<string, unknown>;
   const coordinate = rule?.coordinate(meta) ?? change.path ?? 'schema';
+  const [type = coordinate] = coordinate.split('.', 1);
   return {
     type: String(change.type),
     level: levelOf(change, compared),
     coordinate,
     message: change.message,
     // An unknown kind of change affects every operation that uses the type.
-    affects: rule?.affects(meta, compared.to) ?? [coordinate.split('.')[0] ?? coordinate],
+    affects: rule?.affects(meta, compared) ?? [typeUse(type), inputUse(type)],
     isInput: isInputChange(String(change.type)),
     isAddition: isPossibleTypeChange(String(change.type)),
   };

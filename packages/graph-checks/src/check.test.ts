@@ -25,7 +25,7 @@ async function decide(schemas: [string, string], operations: (string | RecordedO
     operations: operations.map((each) => (typeof each === 'string' ? recordOperation(each) : each)),
   };
   const changes = await listChanges(from, to);
-  return decideChanges({ schema: from, changes, usage, policy: { ...DEFAULT_POLICY, ...policy } });
+  return decideChanges({ schema: from, next: to, changes, usage, policy: { ...DEFAULT_POLICY, ...policy } });
 }
 
 /** Returns the verdicts of changes that are not safe, as `coordinate verdict`. */
@@ -155,7 +155,7 @@ describe('decideChanges', () => {
     const find = async (text: string) => {
       const usage: RecordedUsage = { days: 30, operations: [recordOperation(text)], isComplete: false };
       const policy = { ...DEFAULT_POLICY, enoughDays: 0, enoughRequests: 0 };
-      return decideChanges({ schema: from, changes: await listChanges(from, to), usage, policy }).map(({ verdict }) => verdict);
+      return decideChanges({ schema: from, next: to, changes: await listChanges(from, to), usage, policy }).map(({ verdict }) => verdict);
     };
     return Promise.all([
       expect(find('{ me { id } }')).resolves.toEqual(['not_enough_data']),
@@ -269,7 +269,7 @@ describe('decideChanges', () => {
         const operations = Array.from({ length: 5 }, () => `{ t { ${select(0, 3)} } }`);
         const changes = await listChanges(from, to);
         const usage = { days: 30, operations: [...new Set(operations)].map((text) => recordOperation(text)) };
-        const breaking = decideChanges({ schema: from, changes, usage }).filter(({ level }) => level === 'breaking');
+        const breaking = decideChanges({ schema: from, next: to, changes, usage }).filter(({ level }) => level === 'breaking');
         const affected = new Set(breaking.flatMap((each) => each.affected.map(({ hash }) => hash)));
         for (const text of operations) expect({ text, is: affected.has(text) }).toEqual({ text, is: validate(to, parse(text)).length > 0 });
       }),

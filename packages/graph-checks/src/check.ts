@@ -85,7 +85,7 @@ async function decide({ currentApiSdl, usage, policy }: CheckInput, next: GraphQ
   if (currentApiSdl === undefined) return [];
   const schema = buildSchema(currentApiSdl, { assumeValidSDL: true });
   const changes = await listChanges(schema, next);
-  return decideChanges({ schema, changes, usage, ...(policy && { policy }) });
+  return decideChanges({ schema, next, changes, usage, ...(policy && { policy }) });
 }
 
 function compareOperationCosts({ currentApiSdl, currentSupergraphSdl, usage, policy }: CheckInput, toAfter: () => CostSchemas) {

@@ -111,7 +111,8 @@ function composeByApollo(services: Service[], showIn: readonly string[] = []) {
     return { ok: true as const, supergraphSdl, apiSdl: toApiSdl(supergraphSdl), hints };
   } catch (error) {
     // The composer throws for some invalid schemas instead of returning their errors.
-    const asGraphQL = error instanceof GraphQLError ? error : new GraphQLError(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    const asGraphQL = error instanceof GraphQLError ? error : new GraphQLError(`The composer failed for these schemas: ${reason}`);
     return { ok: false as const, errors: [faultOfError(asGraphQL, 'COMPOSITION_FAILED', showIn)], hints: [] };
   }
 }

@@ -10,7 +10,7 @@ const CLIENTS = [{ name: 'web', version: '1.4', count: 1000, lastSeen: '2026-01-
 async function decide(coordinate: string, schemas: readonly [string, string], texts: readonly string[]) {
   const [from, to] = [buildSchema(schemas[0]), buildSchema(schemas[1])];
   const operations = texts.map((text) => ({ hash: text, name: null, text, clients: CLIENTS }));
-  const decided = decideChanges({ schema: from, changes: await listChanges(from, to), usage: { days: 30, operations } });
+  const decided = decideChanges({ schema: from, next: to, changes: await listChanges(from, to), usage: { days: 30, operations } });
   return decided.find((each) => each.coordinate === coordinate);
 }
 

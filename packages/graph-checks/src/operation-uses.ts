@@ -10,9 +10,11 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   Kind,
+  type ObjectValueNode,
   type SelectionSetNode,
   type ValueNode,
   getNamedType,
+  isAbstractType,
   isCompositeType,
   isEnumType,
   isInputObjectType,
@@ -21,7 +23,20 @@ import {
   isInterfaceType,
   typeFromAST,
 } from 'graphql';
-import { argumentUse, directiveUse, inputUse, memberUse, omission, outputUse, typeUse, unknownInput, variableInput } from './use-keys.ts';
+import {
+  argumentUse,
+  directiveUse,
+  inputUse,
+  memberUse,
+  omission,
+  outputUse,
+  repeatedUse,
+  severalFields,
+  spreadUse,
+  typeUse,
+  unknownInput,
+  variableInput,
+} from './use-keys.ts';
 
 /** The part of a document's walk that stays the same. */
 interface Walk {
@@ -29,6 +44,10 @@ interface Walk {
   readonly uses: Set<string>;
   /** Names of variables that a request may leave out. */
   readonly optionalVariables: ReadonlySet<string>;
+  /** Names of variables that may be null. */
+  readonly nullableVariables: ReadonlySet<string>;
+  /** The type conditions of fragments, by their names. */
+  readonly conditions: ReadonlyMap<string, string>;
   /** Coordinates that the values of variables were seen to have, or undefined when nobody recorded them. */
   readonly seen: ReadonlySet<string> | undefined;
 }
@@ -40,7 +59,7 @@ interface Walk {
 export function collectUses(schema: GraphQLSchema, document: DocumentNode, seenInputs?: Iterable<string>): Set<string> {
   const uses = new Set<string>();
   const seen = seenInputs === undefined ? undefined : new Set(seenInputs);
-  const walk: Walk = { schema, uses, seen, optionalVariables: findOptionalVariables(document) };
+  const walk: Walk = { schema, uses, seen, ...findVariables(document), conditions: findConditions(document) };
   for (const definition of document.definitions) {
     if (definition.kind === Kind.OPERATION_DEFINITION) {
       for (const variable of definition.variableDefinitions ?? []) {
@@ -58,13 +77,20 @@ export function collectUses(schema: GraphQLSchema, document: DocumentNode, seenI
   return uses;
 }
 
-function findOptionalVariables(document: DocumentNode): Set<string> {
+function findVariables(document: DocumentNode): Pick<Walk, 'optionalVariables' | 'nullableVariables'> {
   const definitions = document.definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION ? (definition.variableDefinitions ?? []) : [],
   );
-  return new Set(
-    definitions.flatMap(({ type, defaultValue, variable }) =>
-      type.kind === Kind.NON_NULL_TYPE || defaultValue ? [] : [variable.name.value],
+  const nullable = definitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE);
+  const optional = nullable.filter(({ defaultValue }) => !defaultValue || defaultValue.kind === Kind.NULL);
+  const toNames = (found: typeof definitions) => new Set(found.map(({ variable }) => variable.name.value));
+  return { optionalVariables: toNames(optional), nullableVariables: toNames(nullable) };
+}
+
+function findConditions({ definitions }: DocumentNode): Map<string, string> {
+  return new Map(
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition.typeCondition.name.value]] : [],
     ),
   );
 }
@@ -75,11 +101,18 @@ function useSelections(walk: Walk, parent: GraphQLNamedType | null | undefined, 
   for (const selection of selections) {
     useDirectives(walk, selection.directives);
     if (selection.kind === Kind.FIELD) useField(walk, parent, selection);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) {
+    else if (selection.kind === Kind.FRAGMENT_SPREAD) useSpread(walk, parent, walk.conditions.get(selection.name.value));
+    else {
       const condition = selection.typeCondition?.name.value;
+      useSpread(walk, parent, condition);
       useSelections(walk, condition === undefined ? parent : walk.schema.getType(condition), selection.selectionSet);
     }
   }
+}
+
+function useSpread({ schema, uses }: Walk, parent: GraphQLCompositeType, condition: string | undefined): void {
+  const type = condition === undefined ? undefined : schema.getType(condition);
+  if (isAbstractType(parent) && isAbstractType(type) && parent !== type) uses.add(spreadUse(parent.name, type.name));
 }
 
 function useField(walk: Walk, parent: GraphQLCompositeType, node: FieldNode): void {
@@ -111,9 +144,10 @@ function useArguments(walk: Walk, { coordinate, definitions, nodes }: GivenArgum
 }
 
 function useDirectives(walk: Walk, nodes: readonly DirectiveNode[] = []): void {
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
     const coordinate = directiveUse(node.name.value);
     walk.uses.add(coordinate);
+    if (nodes.findIndex(({ name }) => name.value === node.name.value) < at) walk.uses.add(repeatedUse(node.name.value));
     const definitions = walk.schema.getDirective(node.name.value)?.args ?? [];
     useArguments(walk, { coordinate, definitions, nodes: node.arguments ?? [] });
   }
@@ -132,6 +166,7 @@ function useValue(walk: Walk, type: GraphQLInputType, value: ValueNode): void {
   else if (value.kind === Kind.LIST) for (const item of value.values) useValue(walk, type, item);
   else if (value.kind === Kind.ENUM) walk.uses.add(memberUse(named.name, value.value));
   else if (value.kind === Kind.OBJECT && isInputObjectType(named)) {
+    if (!hasOneField(walk, value)) walk.uses.add(severalFields(named.name));
     for (const field of Object.values(named.getFields())) {
       const given = value.fields.find(({ name }) => name.value === field.name)?.value;
       const coordinate = memberUse(named.name, field.name);
@@ -141,6 +176,13 @@ function useValue(walk: Walk, type: GraphQLInputType, value: ValueNode): void {
       useValue(walk, field.type, given);
     }
   }
+}
+
+/** Returns whether a literal has exactly one field, which has a value in every request. */
+function hasOneField({ nullableVariables }: Walk, { fields: [field, ...others] }: ObjectValueNode): boolean {
+  if (!field || others.length > 0) return false;
+  const { value } = field;
+  return value.kind !== Kind.NULL && !(value.kind === Kind.VARIABLE && nullableVariables.has(value.name.value));
 }
 
 /** Adds what a value that is not in the text may contain: everything, or what was seen. */

@@ -1,6 +1,8 @@
 /** Decides which changes may be published, by the operations that clients sent and by a policy. */
-import { type GraphQLSchema, parse } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import type { Compared } from './broken-spreads.ts';
 import type { SchemaChange } from './changes.ts';
+import { findNewConflicts } from './field-conflicts.ts';
 import { collectUses } from './operation-uses.ts';
 import { DEFAULT_POLICY, type UsagePolicy } from './policy.ts';
 
@@ -27,7 +29,7 @@ export interface RecordedOperation {
 
 /** Holds what was recorded, and for how long. */
 export interface RecordedUsage {
-  /** Days between the first recorded request and the check. */
+  /** Days on which requests were recorded. */
   readonly days: number;
   readonly operations: readonly RecordedOperation[];
   /** False when there were operations that are not among these, or whose text is not known: then there is never enough data. Default: true. */
@@ -66,6 +68,8 @@ export interface DecidedChange extends SchemaChange {
 export interface DecideInput {
   /** The schema that clients use now, to which the operations belong. */
   readonly schema: GraphQLSchema;
+  /** The schema after the changes. */
+  readonly next: GraphQLSchema;
   readonly changes: readonly SchemaChange[];
   /** Undefined when nothing is recorded at all: then each breaking change fails. */
   readonly usage?: RecordedUsage | undefined;
@@ -76,28 +80,56 @@ const LISTED = 20;
 
 /** An operation with its uses, and what remains of its clients after exclusions. */
 interface CountedOperation {
+  /** Parsed again when it is needed: ten thousand documents would not fit. */
+  readonly text: string;
   readonly uses: ReadonlySet<string>;
   readonly affected: AffectedOperation;
 }
 
 /**
- * Returns the changes with their verdicts, in the given order. While a counted operation has a document that does not parse, there is never enough data:
- * what it uses is not known.
+ * Returns the changes with their verdicts: breaking ones first, else in the given order. A safe change is breaking when it makes a counted operation
+ * invalid. While a counted operation has a document that does not parse, there is never enough data: what it uses is not known.
  */
-export function decideChanges({ schema, changes, usage, policy = DEFAULT_POLICY }: DecideInput): DecidedChange[] {
+export function decideChanges({ schema, next, changes, usage, policy = DEFAULT_POLICY }: DecideInput): DecidedChange[] {
   if (usage === undefined) return changes.map((change) => ({ ...change, ...NOT_RECORDED[change.level] }));
-  const risky = changes.some(({ level }) => level !== 'safe');
-  const { operations, total, isReadable } = risky ? countOperations(schema, usage, policy) : NO_OPERATIONS;
+  const isRisky = changes.some((change) => change.level !== 'safe' || mayConflict(change));
+  const { operations, total, isReadable } = isRisky ? countOperations(schema, usage, policy) : NO_OPERATIONS;
   const isEnough = usage.isComplete !== false && isReadable && total >= policy.enoughRequests && usage.days >= policy.enoughDays;
   const operationsByUse = groupByUse(operations);
-  return changes.map((change) => {
-    if (change.level === 'safe') return { ...change, verdict: 'pass' as const, affected: [], affectedCount: 0 };
-    const affected = [...new Set(change.affects.flatMap((key) => operationsByUse.get(key) ?? []))]
+  const findConflicting = createConflictSearch(operationsByUse, { from: schema, to: next });
+  const decided = changes.map((change) => {
+    const isSafe = change.level === 'safe';
+    if (isSafe && !mayConflict(change)) return { ...change, ...PASSED };
+    const found = isSafe ? findConflicting(change) : [...new Set(change.affects.flatMap((key) => operationsByUse.get(key) ?? []))];
+    const affected = found
+      .map((operation) => operation.affected)
       .filter(({ count, percent }) => count >= policy.minimumCount && percent >= policy.minimumPercent)
       .sort((left, right) => right.count - left.count);
-    const verdict = decide(change, { isAffected: affected.length > 0, isEnough, policy });
-    return { ...change, verdict, affected: affected.slice(0, LISTED), affectedCount: affected.length };
+    if (isSafe && affected.length === 0) return { ...change, ...PASSED };
+    const level = isSafe ? 'breaking' : change.level;
+    const verdict = decide({ ...change, level }, { isAffected: affected.length > 0, isEnough, policy });
+    return { ...change, level, verdict, affected: affected.slice(0, LISTED), affectedCount: affected.length };
   });
+  return [...decided.filter(({ level }) => level === 'breaking'), ...decided.filter(({ level }) => level !== 'breaking')];
+}
+
+const PASSED = { verdict: 'pass', affected: [], affectedCount: 0 } as const;
+
+/** Returns whether a change can make operations invalid by what else they select: it concerns the type of a field. */
+function mayConflict({ type }: SchemaChange): boolean {
+  return type === 'FIELD_TYPE_CHANGED';
+}
+
+/** Returns a function that finds the operations in which the changed field conflicts with others. Each is validated once. */
+function createConflictSearch(operationsByUse: ReadonlyMap<string, readonly CountedOperation[]>, compared: Compared) {
+  const conflicts = new Map<CountedOperation, ReadonlySet<string>>();
+  const conflictsOf = (operation: CountedOperation) => {
+    const found = conflicts.get(operation) ?? findNewConflicts(parseRecorded(operation.text), compared);
+    conflicts.set(operation, found);
+    return found;
+  };
+  return ({ coordinate }: SchemaChange): CountedOperation[] =>
+    (operationsByUse.get(coordinate) ?? []).filter((operation) => conflictsOf(operation).has(coordinate));
 }
 
 const NO_OPERATIONS = { operations: [], total: 0, isReadable: true };
@@ -156,22 +188,22 @@ function countOperations(schema: GraphQLSchema, usage: RecordedUsage, policy: Us
   const operations = counted.flatMap(({ operation, clients, count, percent }): CountedOperation[] => {
     const uses = usesOf(schema, operation);
     if (uses === undefined) return [];
-    const { hash, name } = operation;
+    const { hash, name, text } = operation;
     const shares = clients.toSorted((left, right) => right.count - left.count);
     const lastSeen = clients.map((client) => client.lastSeen).reduce((last, each) => (each > last ? each : last));
-    return [{ uses, affected: { hash, name, count, lastSeen, percent, clients: shares } }];
+    return [{ text, uses, affected: { hash, name, count, lastSeen, percent, clients: shares } }];
   });
   return { operations, total, isReadable: operations.length === counted.length };
 }
 
 /** A check may have as many changes as schemas have members: none of them looks at every operation. */
-function groupByUse(operations: readonly CountedOperation[]): ReadonlyMap<string, readonly AffectedOperation[]> {
-  const groups = new Map<string, AffectedOperation[]>();
-  for (const { uses, affected } of operations)
-    for (const use of uses) {
+function groupByUse(operations: readonly CountedOperation[]): ReadonlyMap<string, readonly CountedOperation[]> {
+  const groups = new Map<string, CountedOperation[]>();
+  for (const operation of operations)
+    for (const use of operation.uses) {
       const group = groups.get(use);
-      if (group) group.push(affected);
-      else groups.set(use, [affected]);
+      if (group) group.push(operation);
+      else groups.set(use, [operation]);
     }
   return groups;
 }
@@ -183,10 +215,14 @@ function isCounted({ name, version }: ClientUsage, policy: UsagePolicy): boolean
 
 function usesOf(schema: GraphQLSchema, { text, seenInputs }: RecordedOperation): Set<string> | undefined {
   try {
-    return collectUses(schema, parse(text, { noLocation: true, maxTokens: 100_000 }), seenInputs);
+    return collectUses(schema, parseRecorded(text), seenInputs);
   } catch {
     return undefined;
   }
+}
+
+function parseRecorded(text: string): DocumentNode {
+  return parse(text, { noLocation: true, maxTokens: 100_000 });
 }
 
 function sum(numbers: readonly number[]): number {

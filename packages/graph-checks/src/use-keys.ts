@@ -47,3 +47,18 @@ export function outputUse(type: string): string {
 export function directiveUse(directive: string): string {
   return `@${directive}`;
 }
+
+/** Key of a directive that is used several times at one place. */
+export function repeatedUse(directive: string): string {
+  return `*${directiveUse(directive)}`;
+}
+
+/** Key of an input type of which a value is given that does not have exactly one field with a value, as `@oneOf` demands. */
+export function severalFields(type: string): string {
+  return `<${type}+`;
+}
+
+/** Key of a fragment on one interface or union in a selection on another one: it is valid while an object type belongs to both. */
+export function spreadUse(left: string, right: string): string {
+  return left < right ? `${left}&${right}` : `${right}&${left}`;
+}

@@ -5,6 +5,9 @@ import type { Store } from '../store.ts';
 import { mayRead } from '../tokens/access.ts';
 import { findToken } from '../tokens/create-token.ts';
 
+/** The form of the names of environments and contracts. */
+const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+
 /** What is read: an environment, or one of its contracts. */
 export interface Variant {
   readonly environment: string;
@@ -30,9 +33,12 @@ export async function findCurrentFor(
   const token: Token | undefined = await findToken(secret, store);
   if (!token) return { kind: 'no-token' };
   if (!mayRead(token, environment)) return { kind: 'forbidden' };
+  // PostgreSQL refuses strings that have a U+0000.
+  if (!NAME.test(environment)) return { kind: 'unknown' };
   const release = await store.findCurrentRelease(environment);
   if (!release) return { kind: 'unknown' };
   if (name === undefined) return { kind: 'found', release, contract: undefined };
+  if (!NAME.test(name)) return { kind: 'unknown-contract' };
   const contract = await store.findReleasedContract(release, name);
   return contract ? { kind: 'found', release, contract } : { kind: 'unknown-contract' };
 }

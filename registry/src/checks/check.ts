@@ -57,8 +57,9 @@ export async function runCheck(
   const current = await store.findCurrentRelease(environment);
   const next = await applyChange(request, current, store);
   const launch = current && (await store.findLaunch(current.launchId));
-  const operations = await listOperations(environment, store);
-  const usage = await readRecordedUsage({ environment, days, now: now() }, createUsageReads(database.query));
+  const { operations, areAll } = await listOperations(environment, store);
+  const recorded = await readRecordedUsage({ environment, days, now: now() }, createUsageReads(database.query));
+  const usage = recorded && { ...recorded, isComplete: recorded.isComplete !== false && areAll };
   const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
   const outcome = await composer.compose({
     subgraphs: proposed,
@@ -81,12 +82,17 @@ export async function runCheck(
   return requireCheck(id, store);
 }
 
-async function listOperations(environment: string, store: Store): Promise<Operation[]> {
+/** Returns the operations that a check validates, and whether they are all that are registered: else no breaking change passes as one that nothing uses. */
+async function listOperations(
+  environment: string,
+  store: Store,
+): Promise<{ readonly operations: readonly Operation[]; readonly areAll: boolean }> {
   const operations: Operation[] = [];
   for (;;) {
     const page = await store.listOperations(environment, { first: PAGE, after: operations.at(-1)?.id ?? null });
     operations.push(...page);
-    if (page.length < PAGE || operations.length >= MAX_OPERATIONS) return operations;
+    if (page.length < PAGE) return { operations: operations.slice(0, MAX_OPERATIONS), areAll: operations.length <= MAX_OPERATIONS };
+    if (operations.length > MAX_OPERATIONS) return { operations: operations.slice(0, MAX_OPERATIONS), areAll: false };
   }
 }
 
@@ -143,9 +149,9 @@ function toCheckedUsage({ days, operations, isComplete = true }: RecordedUsage):
   return { days, isComplete, operations: operations.length, requests };
 }
 
-/** Returns the ids of the changes that an approval accepts: breaking ones, and others that fail a check. */
+/** Returns the ids of the changes that an approval accepts: not those that pass because no client uses what they break, for one may do so later. */
 function listAccepted(changes: readonly SchemaChange[]): string[] {
-  return changes.filter((change) => change.level === 'BREAKING' || changeVerdictOf(change) === 'FAIL').map(({ id }) => id);
+  return changes.filter((change) => ['FAIL', 'NOT_ENOUGH_DATA'].includes(changeVerdictOf(change))).map(({ id }) => id);
 }
 
 /** Returns the verdict of a check, with its approval. */
@@ -167,7 +173,7 @@ export interface ApprovalRequest {
 }
 
 /**
- * Approves a check: its breaking changes and the costs above its limit are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
+ * Approves a check: the changes that fail it or lack data, and the costs above its limit, are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
  * does not compose or has passed, and CONFLICT for one that is approved already.
  */
 export async function approveCheck(request: ApprovalRequest, database: Pick<Database, 'query'>): Promise<Check> {

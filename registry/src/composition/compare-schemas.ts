@@ -24,7 +24,7 @@ export interface ComparedSchemas {
 export async function compareSchemas({ apiSdl, usage, policy, contract }: ComparedWith, after: GraphQLSchema): Promise<ComparedSchemas> {
   if (apiSdl === undefined) return { changes: [], unlisted: [] };
   const schema = buildSchema(apiSdl, { assumeValidSDL: true });
-  const decided = decideChanges({ schema, changes: await listChanges(schema, after), usage, ...(policy && { policy }) });
+  const decided = decideChanges({ schema, next: after, changes: await listChanges(schema, after), usage, ...(policy && { policy }) });
   return limitChanges(
     decided.map(({ type: kind, level: name, coordinate, message, ...decision }) => {
       const id = createHash('sha256')

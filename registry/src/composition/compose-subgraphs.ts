@@ -4,7 +4,7 @@ import { composeGraph } from '@trestle/graph-checks/compose';
 import { type CostSchemas, toCostSchemas } from '@trestle/graph-checks/estimate-cost';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
-import { compose } from '@trestle/schema/compose';
+import { type Composition, compose } from '@trestle/schema/compose';
 import { type GraphQLSchema, buildSchema } from 'graphql';
 import type { CompositionProblem, InvalidOperation, Operation, SubgraphSchema } from '../records.ts';
 import { compareSchemas } from './compare-schemas.ts';
@@ -21,7 +21,7 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const composition = composeGraph(subgraphs, { secondOpinion: compareWith !== undefined });
   const disagreements = composition.disagreements.map(({ message }) => message).slice(0, MAX_PROBLEMS);
   const found = { disagreements, hints: toProblems(composition.hints), lint: compareWith ? lint(subgraphs, compareWith) : [] };
-  if (!composition.ok) return { ok: false, ...found, problems: listProblems(subgraphs) };
+  if (!composition.ok) return { ok: false, ...found, problems: listProblems(subgraphs, composition.errors) };
   const { supergraphSdl, apiSdl } = composition;
   if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, ...NOT_COMPARED };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
@@ -33,10 +33,10 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
 
 const NOT_COMPARED = { changes: [], unlisted: [], brokenOperations: [], costs: null };
 
-/** Returns why subgraphs do not compose, with all places of a conflict. */
-function listProblems(subgraphs: readonly SubgraphSchema[]): CompositionProblem[] {
-  const composition = compose(subgraphs.map(({ name, url, sdl }) => ({ name, url, sdl, file: name })));
-  if (composition.ok) throw new Error('The composer gave two answers');
+/** Returns why subgraphs do not compose, with all places of a conflict; `errors` are what is known where the composer throws for an invalid schema. */
+function listProblems(subgraphs: readonly SubgraphSchema[], errors: readonly GraphFault[]): CompositionProblem[] {
+  const composition = tryCompose(subgraphs);
+  if (composition?.ok !== false) return toProblems(errors);
   return composition.problems.slice(0, MAX_PROBLEMS).map(({ code, message, places }) => {
     // The composer may name a place several times.
     const unique = new Map(
@@ -44,6 +44,14 @@ function listProblems(subgraphs: readonly SubgraphSchema[]): CompositionProblem[
     );
     return { code, message, places: [...unique.values()] };
   });
+}
+
+function tryCompose(subgraphs: readonly SubgraphSchema[]): Composition | undefined {
+  try {
+    return compose(subgraphs.map(({ name, url, sdl }) => ({ name, url, sdl, file: name })));
+  } catch {
+    return undefined;
+  }
 }
 
 function lint(subgraphs: readonly SubgraphSchema[], { changed }: Comparison): CompositionProblem[] {

@@ -47,7 +47,8 @@ export function readPolicy(input: PolicyInput | null | undefined, { days, ...def
     ...check('maxCost', 0, MAX_COUNT),
     ...check('assumedListSize', 0, MAX_LIST_SIZE),
   ]);
-  return policy;
+  // Of a shorter window, all days are enough.
+  return { ...policy, enoughDays: Math.min(policy.enoughDays, policy.days) };
 }
 
 /** Returns the first day of a window of so many days that ends today, as `2026-01-31`. */
@@ -70,7 +71,7 @@ export async function readRecordedUsage(
   reads: Pick<UsageReads, 'readTotal' | 'listTexts' | 'listUsers'>,
 ): Promise<RecordedUsage | undefined> {
   const window = { environment, from: firstDayOf(days, now) };
-  const { since } = await reads.readTotal(window);
+  const { since, recordedDays } = await reads.readTotal(window);
   if (!since) return undefined;
   const operations = await reads.listTexts(window, MAX_OPERATIONS + 1);
   const clients = new Map<string, ClientUsage[]>(operations.map(({ id }) => [id, []]));
@@ -79,7 +80,8 @@ export async function readRecordedUsage(
   for (const { operation, name, version, requests, lastSeen } of users)
     clients.get(operation)?.push({ name: name || null, version: version || null, count: requests, lastSeen: lastSeen.toISOString() });
   return {
-    days: Math.floor((now - since.getTime()) / DAY_MS),
+    // The first day may be long ago, and reports may have been missing since.
+    days: Math.min(Math.floor((now - since.getTime()) / DAY_MS), recordedDays),
     isComplete,
     operations: operations.map(({ id, hash, name, text }) => ({ hash, name, text: text ?? '', clients: clients.get(id) ?? [] })),
   };

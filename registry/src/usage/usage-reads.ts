@@ -25,15 +25,16 @@ const OPERATIONS = `t AS (SELECT "operationId" AS "id", sum("requests")::float8 
 /** Creates the statements. */
 export function createUsageReads(query: Query) {
   return {
-    /** Returns the sums of an environment, and since when it has any. */
+    /** Returns the sums of an environment, since when it has any, and on how many days of the window. */
     readTotal: async ({ environment, from }: UsageWindow): Promise<UsageTotal> => {
       const [row] = await query<UsageTotal>(
         `SELECT coalesce(sum("requests") FILTER (WHERE "day" >= $2), 0)::float8 AS "requests",
-           coalesce(sum("errors") FILTER (WHERE "day" >= $2), 0)::float8 AS "errors", min("day")::timestamp AT TIME ZONE 'UTC' AS "since"
+           coalesce(sum("errors") FILTER (WHERE "day" >= $2), 0)::float8 AS "errors", min("day")::timestamp AT TIME ZONE 'UTC' AS "since",
+           count(DISTINCT "day") FILTER (WHERE "day" >= $2)::int AS "recordedDays"
          FROM "usage_client_days" WHERE "environment" = $1`,
         [environment, from],
       );
-      return row ?? { requests: 0, errors: 0, since: null };
+      return row ?? { requests: 0, errors: 0, since: null, recordedDays: 0 };
     },
 
     ...createOperationReads(query),

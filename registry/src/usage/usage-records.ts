@@ -46,4 +46,6 @@ export interface UsageTotal {
   readonly errors: number;
   /** The first day of which something is kept, at any time; null when nothing is. */
   readonly since: Date | null;
+  /** How many days of the window have requests. */
+  readonly recordedDays: number;
 }

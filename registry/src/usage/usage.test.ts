@@ -105,6 +105,8 @@ describe('recordUsage', () => {
     expect(usage?.operations.map(({ text, clients }) => [text, clients.length])).toEqual(expect.arrayContaining([['{a}', 2], ['{b}', 1]])); // prettier-ignore
     await recordUsage({ database, bounds: { operations: 2, clients: 9 } }, environment, report(['{c}'], ['web'], LATER));
     expect(await read(1)).toMatchObject({ isComplete: false });
+    const later = await readRecordedUsage({ environment, days: 30, now: LATER + 20 * DAY_MS }, reads);
+    expect(later).toMatchObject({ days: 2, operations: expect.arrayContaining([expect.objectContaining({ text: '{a}' })]) });
     expect(await readRecordedUsage({ environment: 'none', days: 1, now: LATER }, reads)).toBeUndefined();
   });
 });
@@ -116,6 +118,10 @@ describe('readPolicy', () => {
     expect(readPolicy({ minimumCount: 5, days: null, additions: 'FAIL' as never }, defaults)).toMatchObject({
       ...{ minimumCount: 5, days: 30, additions: 'fail', enoughDays: 7, inputs: 'usage', maxCost: 500, assumedListSize: 20 },
     });
+  });
+
+  it('takes all days of a shorter window as enough', () => {
+    expect(readPolicy({ days: 3 }, defaults)).toMatchObject({ days: 3, enoughDays: 3 });
   });
 
   it.each([

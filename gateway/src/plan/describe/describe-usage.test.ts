@@ -9,11 +9,11 @@ const SCHEMA = buildSchema(`
   type User { id: ID! name: String friend: User }
   enum Sort { NEW OLD } input By { email: String sort: Sort range: Range } input Range { from: Int to: Int }`);
 
-const describeText = (text: string) => {
+const describeText = (text: string, format: 'registry' | 'hive' = 'registry') => {
   const { definitions } = parse(text);
   const operation = definitions.find((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION);
   const fragments = definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
-  const usage = operation && describeUsage(SCHEMA, { operation, fragments }, 'registry');
+  const usage = operation && describeUsage(SCHEMA, { operation, fragments }, format);
   if (!usage) throw new Error('Nothing is described');
   return usage;
 };
@@ -73,8 +73,11 @@ describe('describeUsage', () => {
     expect(describeText(`query ${'A'.repeat(201)} { user { id } }`)).toMatchObject({ name: undefined, uses: ['Query.user', 'User.id'] });
   });
 
-  it('describes nothing of an operation that is longer than the registry takes', () => {
-    const long = `{ ${Array.from({ length: 3 }, (_, i) => `...${'F'.repeat(70_000)}${String(i)}`).join(' ')} }`;
-    expect(() => describeText(long)).toThrow('Nothing is described');
+  it('describes an operation that is longer than the registry takes by its hash, and nothing of it for Hive', () => {
+    const long = (name: string) => `{ ${Array.from({ length: 3 }, (_, i) => `...${name.repeat(70_000)}${String(i)}`).join(' ')} }`;
+    const described = describeText(long('F'));
+    expect(described).toMatchObject({ hash: expect.stringMatching(/^[0-9a-f]{64}$/), text: '', uses: [] });
+    expect(described.hash).not.toBe(describeText(long('G')).hash);
+    expect(() => describeText(long('F'), 'hive')).toThrow('Nothing is described');
   });
 });

@@ -43,4 +43,13 @@ describe('writeReports', () => {
     const [report] = writeReports(log.take(), { startedAt: 0, isKnown: () => false, createId: () => 'x' });
     expect(JSON.parse(String(report?.body))).toMatchObject({ operations: [{ hash: '{a}', text: '{a}' }], rows: [{ count: 2 }] });
   });
+
+  it('names an operation without text by its hash and its name alone', () => {
+    const log = create(1e6);
+    log.add({ ...A, name: 'Long', text: '' }, web(), fast);
+    const [report] = writeReports(log.take(), { startedAt: 0, isKnown: () => false, createId: () => 'x' });
+    expect(JSON.parse(String(report?.body))).toMatchObject({ operations: [{ hash: A.hash, name: 'Long' }], rows: [{ count: 1 }] });
+    expect(String(report?.body)).not.toContain('text');
+    expect(report?.texts).toEqual([]);
+  });
 });

@@ -69,7 +69,7 @@ class ReportPart {
   #indexOperation({ hash, name, text, uses }: OperationUsage): number {
     const known = this.#operations.get(hash);
     if (known) return known.index;
-    const isNew = this.#needsText(hash);
+    const isNew = text !== '' && this.#needsText(hash);
     if (isNew) {
       this.texts.push(hash);
       this.#textBytes += uses.reduce((sum, use) => sum + use.length + 3, text.length);
