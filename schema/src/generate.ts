@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import openapiTS, { astToString } from 'openapi-typescript';
+import openapiTS, { type OpenAPITSOptions, astToString, stringToAST } from 'openapi-typescript';
 import { generateResolverTypes } from './resolver-types.ts';
 import { readSubgraphSdl, schemaPath } from './sdl.ts';
 import { SUBGRAPH_NAMES, type SubgraphName } from './subgraphs.ts';
@@ -31,8 +31,17 @@ async function generateClient(): Promise<void> {
   const sources = documents.map(({ file }) => file);
   await refresh('packages/client/src/generated', sources, async (target) => {
     for (const { version, file } of documents)
-      writeFileSync(join(target, `${version}.ts`), astToString(await openapiTS(readFileSync(file, 'utf8'))));
+      writeFileSync(join(target, `${version}.ts`), astToString(await openapiTS(readFileSync(file, 'utf8'), { transform: toBlob })));
   });
+}
+
+type Transform = NonNullable<OpenAPITSOptions['transform']>;
+
+/** Returns the type of bytes; undefined for every other schema, whose type is generated. */
+function toBlob({ format }: Parameters<Transform>[0]): ReturnType<Transform> {
+  if (format !== 'binary') return undefined;
+  const [alias] = stringToAST('type Bytes = Blob;') as [{ readonly type: ReturnType<Transform> }];
+  return alias.type;
 }
 
 /** Generates the folder again unless its stamp shows that the same tools generated it from the same sources. */

@@ -110,6 +110,11 @@ describe('a conditional write', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
   });
 
+  it('applies all of twenty concurrent changes with If-Match: *', async () => {
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => patch({ 'if-match': '*' }, { bio: String(i) })));
+    expect(replies.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
+  });
+
   it.each([
     ['If-Match: *', { 'if-match': '*' }, 200],
     ['an old date', { 'if-unmodified-since': past }, 412],

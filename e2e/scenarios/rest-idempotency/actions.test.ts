@@ -20,10 +20,11 @@ interface Sent {
   readonly body?: object;
   readonly token?: string;
   readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const post = (path: string, { body, token = ada.token, key = randomUUID() }: Sent = {}) =>
-  stack.call('POST', path, { token, body, headers: { 'idempotency-key': key } });
+const post = (path: string, { body, token = ada.token, key = randomUUID(), headers }: Sent = {}) =>
+  stack.call('POST', path, { token, body, headers: { 'idempotency-key': key, ...headers } });
 const replayedOf = ({ status, headers }: { status: number; headers: Headers }) => [status, headers.get('idempotent-replayed')];
 const createId = createIds({ now: Date.now });
 
@@ -46,6 +47,16 @@ describe('a webhook', () => {
     expect([again.body, again.headers.get('location')]).toEqual([first.body, first.headers.get('location')]);
     expect((await post(`/v1/webhooks/${id}/pings`)).status).toBe(422);
     expect(await countDeliveries(id)).toBe(1);
+  });
+
+  it('answers 409 to a repeated rotation, also when it was deleted in between, and 410 to a new one', async () => {
+    const path = `/v1/webhooks/${await create()}`;
+    const rotation = { key: randomUUID(), body: {} };
+    expect((await post(`${path}/rotations`, rotation)).status).toBe(201);
+    expect((await stack.call('DELETE', path, { token: ada.token })).status).toBe(204);
+    expect((await post(`${path}/rotations`, rotation)).status).toBe(409);
+    expect((await post(`${path}/rotations`, { ...rotation, headers: { 'if-match': '*' } })).status).toBe(409);
+    expect((await post(`${path}/rotations`, { body: {} })).status).toBe(410);
   });
 
   it('gets a delivery or a time again once for each key, and answers 422 to a key with another body', async () => {
@@ -144,6 +155,9 @@ describe('the publishing of a video', () => {
     const again = await post(`${path}/publish`, { key });
     expect(replayedOf(again)).toEqual([202, 'true']);
     expect(again.body).toEqual(first.body);
+    for (const headers of [{ 'if-match': '*' }, { 'if-none-match': '"v9-x"' }, { 'if-unmodified-since': new Date(0).toUTCString() }])
+      expect(replayedOf(await post(`${path}/publish`, { key, headers }))).toEqual([202, 'true']);
     expect((await post(`${path}/publish`)).status).toBe(410);
+    expect((await post(`${path}/publish`, { headers: { 'if-match': '*' } })).status).toBe(410);
   });
 });

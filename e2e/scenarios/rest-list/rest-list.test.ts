@@ -143,6 +143,8 @@ describe('GET /products and GET /posts', () => {
       `INSERT INTO posts (id, title, body, status, tags, "authorId") SELECT 'pst_' || lpad(n::text, 26, '0'), 'Post ' || n, 'About trestles', (CASE WHEN n % 2 = 0 THEN 'PUBLISHED' ELSE 'DRAFT' END)::"PostStatus", ARRAY['steel'], $1 FROM generate_series(1, 10) n`,
       [admin.id],
     );
+    const comment = { token: admin.token, body: { body: 'Riveted' } };
+    await stack.call('POST', '/v1/posts/pst_00000000000000000000000002/comments', comment);
   });
 
   it('accepts minPrice and maxPrice, and returns integer ids of products', async () => {
@@ -150,6 +152,21 @@ describe('GET /products and GET /posts', () => {
     expect(data.map(({ price }) => price)).toEqual([1400, 1200, 1000]);
     expect(typeof data[0]?.['id']).toBe('number');
   });
+
+  it('answers 400 to two names of one filter', async () => {
+    const { status, body } = await stack.call('GET', '/v1/products?minPrice=500&price_gte=1000');
+    const fault = { field: 'minPrice', message: 'cannot be combined with price_gte' };
+    expect([status, (body as { error: { details: unknown } }).error.details]).toEqual([400, [fault]]);
+  });
+
+  it.each(['/v1/products', '/v1/posts', '/v1/users', '/v1/posts/pst_00000000000000000000000002/comments'])(
+    'does not filter %s by a blank q',
+    async (path) => {
+      const totals = await Promise.all(['', '?q=', '?q=%20%20'].map(async (query) => (await list(path + query)).pagination['total']));
+      expect(totals[0]).toBeGreaterThan(0);
+      expect(totals).toEqual([totals[0], totals[0], totals[0]]);
+    },
+  );
 
   it('returns published posts to all callers and drafts to their authors, with author and tags', async () => {
     const { data, pagination } = await list('/v1/posts?tag=steel&q=trestle&in=title,body&include=author,tags&fields=title,status');

@@ -1,7 +1,8 @@
 /** The typed client against the running system: its types match what the bridge accepts and returns. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTrestleClient, createTrestleClientV2 } from '@trestle/client';
+import { toWebm } from '../../stack/clients/multipart.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 
@@ -56,6 +57,38 @@ describe('createTrestleClient', () => {
     function list(cursor: string) {
       return own.GET('/orders', { params: { query: { cursor, limit: 2, sort: ['-createdAt', 'id'] } } });
     }
+  });
+});
+
+describe('a request with bytes', () => {
+  const bytes = new Uint8Array(toWebm(2000));
+  const file = new Blob([bytes], { type: 'video/webm' });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const connect = () => createTrestleClient({ baseUrl: stack.rest, token: admin.token });
+
+  it('uploads a video as it is, and in a form', async () => {
+    const api = connect();
+    const headers = { 'content-type': file.type };
+    const replies = [
+      await api.POST('/videos', { params: { query: { title: 'Bridge' } }, body: file, headers }),
+      await api.POST('/videos', { body: { title: 'Bridge', file } }),
+    ];
+    expect(replies.map(({ data, error }) => error ?? data.content?.sha256)).toEqual([sha256, sha256]);
+  });
+
+  it('uploads a video in parts', async () => {
+    const api = connect();
+    const { data } = await api.POST('/uploads', { body: { title: 'Bridge', size: file.size, sha256 } });
+    const id = data?.id ?? '';
+    for (const offset of [0, 1000]) {
+      const part = await api.PATCH('/uploads/{id}', {
+        params: { path: { id }, header: { 'Upload-Offset': String(offset) } },
+        body: file.slice(offset, offset === 0 ? 1000 : undefined),
+        headers: { 'content-type': 'application/offset+octet-stream' },
+      });
+      expect(part.error).toBeUndefined();
+    }
+    expect((await api.GET('/uploads/{id}', { params: { path: { id } } })).data?.offset).toBe(file.size);
   });
 });
 

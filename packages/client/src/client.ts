@@ -39,6 +39,7 @@ function createVersionedClient<Paths extends object>(version: string, { baseUrl,
     baseUrl: `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${version}`,
     // Lists are sent as one parameter with commas: `sort=-createdAt,id`.
     querySerializer: { array: { style: 'form', explode: false } },
+    bodySerializer: serializeBody,
     ...(fetch && { fetch }),
   });
   client.use({
@@ -49,4 +50,26 @@ function createVersionedClient<Paths extends object>(version: string, { baseUrl,
     },
   });
   return client;
+}
+
+/** Returns the body of a request: bytes and forms as they are, an object with a file in it as a form, and every other value as JSON. */
+function serializeBody(body: unknown): BodyInit {
+  if (isSentAsItIs(body)) return body;
+  return isObject(body) && Object.values(body).some((value) => value instanceof Blob) ? toForm(body) : JSON.stringify(body);
+}
+
+/** Looks at the class, because JSON of bytes is `{}` or an object with a member for each byte. */
+function isSentAsItIs(body: unknown): body is BodyInit {
+  const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body) || body instanceof ReadableStream;
+  return isBytes || body instanceof FormData || body instanceof URLSearchParams;
+}
+
+function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null;
+}
+
+function toForm(fields: Readonly<Record<string, unknown>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value instanceof Blob ? value : String(value));
+  return form;
 }

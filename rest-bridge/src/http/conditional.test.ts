@@ -95,7 +95,10 @@ describe('conditions of a write', () => {
   const missing = { version: 0, changedAt: undefined };
   it.each([
     [{}, found, [3]],
-    [{ 'if-match': '*' }, found, [3]],
+    [{ 'if-match': '*' }, found, undefined],
+    [{ 'if-match': '*', 'if-none-match': '"v2-x"' }, found, [3]],
+    [{ 'if-match': '*', 'if-none-match': '*' }, found, []],
+    [{ 'if-match': '*', 'if-unmodified-since': earlier }, found, undefined],
     [{ 'if-match': '*' }, missing, []],
     [{ 'if-match': '"v3-x"' }, found, [3]],
     [{ 'if-match': '"v2-x"' }, found, []],

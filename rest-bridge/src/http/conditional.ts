@@ -88,10 +88,15 @@ export interface ResourceState {
   readonly changedAt: string | undefined;
 }
 
-/** Returns the versions that the write's SQL statement may find, given the current state; an empty list means that a condition failed. */
-export function toExpectedVersions(conditions: WriteConditions, { version, changedAt }: ResourceState): readonly number[] {
+/**
+ * Returns the versions that the write's SQL statement may find, given the current state; an empty list means that a condition failed, undefined accepts
+ * any version.
+ */
+export function toExpectedVersions(conditions: WriteConditions, { version, changedAt }: ResourceState): readonly number[] | undefined {
   const { expectedVersions, mustExist, unmodifiedSince, noneMatch } = conditions;
   const exists = version > 0;
+  // `If-Match: *` is met by every version, also by one that another request writes meanwhile.
+  if (exists && mustExist && noneMatch === undefined) return undefined;
   const isMet =
     (expectedVersions?.includes(version) ?? true) &&
     (exists || !mustExist) &&

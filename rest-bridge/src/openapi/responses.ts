@@ -46,6 +46,11 @@ export const SHARED_HEADERS: Readonly<Record<string, JsonSchema>> = {
   },
   RateLimitPolicy: { description: 'The limit and its window in seconds (draft-ietf-httpapi-ratelimit-headers).', schema: string },
   AcceptRanges: { description: '`bytes`: the unit of `Range`.', schema: string },
+  ContentDisposition: { description: 'The name of the file (RFC 6266).', schema: string },
+  SetCookie: { description: 'The refresh cookie, when the request sets or removes it.', schema: string },
+  ServerTiming: { description: 'The time spent in each subgraph, for administrators only.', schema: string },
+  AcceptedTypes: { description: 'The media types that the body of a request may have.', schema: string },
+  AcceptedCoding: { description: '`identity`, when the body of the request has another content coding.', schema: string },
 };
 
 const EVERY = {
@@ -76,6 +81,12 @@ const OWN_HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> 
   SERVICE_UNAVAILABLE: { 'Retry-After': 'RetryAfter' },
   RATE_LIMIT_EXCEEDED: { 'Retry-After': 'RetryAfter' },
   CONFLICT: { 'Retry-After': 'RetryAfter' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    Accept: 'AcceptedTypes',
+    'Accept-Patch': 'AcceptedTypes',
+    'Accept-Post': 'AcceptedTypes',
+    'Accept-Encoding': 'AcceptedCoding',
+  },
 };
 
 /** Returns one response for each error code, as an envelope and as problem details. */
@@ -170,24 +181,37 @@ interface Success {
 
 function toSuccess(route: Route, components: Components, { schema, status = route.success.status, description }: Success): JsonSchema {
   const isTagged = status === 200 || status === 201;
-  const own = Object.entries(route.documented?.response ?? {}).map(([name, text]): [string, JsonSchema] => [
-    name,
-    { description: text, schema: string },
-  ]);
   const shared = toHeaders({
     ...(isTagged && { ETag: 'ETag' }),
     ...(route.method === 'GET' && status === 200 && { 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges' }),
     ...((status === 201 || status === 202 || status === 307) && { Location: 'Location' }),
     ...(isReplayed(route) && { 'Idempotent-Replayed': 'Replayed' }),
+    ...(route.isOfSession && { 'Set-Cookie': 'SetCookie' }),
+    ...toOperationHeaders(route),
   });
   const types = typesOf(route);
-  const headers: JsonSchema = { ...shared, ...Object.fromEntries<JsonSchema>(own) };
+  const headers: JsonSchema = { ...shared, ...toOwnHeaders(route) };
   const content = schema && {
     ...Object.fromEntries(types.map((type) => [type, toMedia(type, schema, components)])),
     ...('operation' in route && route.stream && { [EVENT_STREAM_TYPE]: { schema: string } }),
     ...Object.fromEntries(alternativesOf(route).map((type) => [type, { schema: BYTES }])),
   };
   return { description: description ?? DESCRIPTIONS[String(status)] ?? 'Success.', headers, ...(content && { content }) };
+}
+
+/** Returns the headers of what an operation returns: of files, and of the work of subgraphs. */
+function toOperationHeaders(route: Route): Readonly<Record<string, string>> {
+  return {
+    ...(route.success.content === 'file' && { 'Content-Disposition': 'ContentDisposition' }),
+    ...('operation' in route && { 'Server-Timing': 'ServerTiming' }),
+  };
+}
+
+/** Returns the headers that only this route has. */
+function toOwnHeaders({ documented, headers = {} }: Route): JsonSchema {
+  const described = Object.entries(documented?.response ?? {}).map(([name, description]) => [name, { description, schema: string }]);
+  const constant = Object.entries(headers).map(([name, value]) => [name, { schema: { type: 'string', const: value } }]);
+  return Object.fromEntries([...constant, ...described]) as JsonSchema;
 }
 
 /** Returns whether the result is kept for a retry with the same Idempotency-Key: not where nothing is, nor where the result has a secret. */
@@ -215,7 +239,16 @@ function toPartial(route: Route, schema: JsonSchema | undefined): JsonSchema {
   const media = (type: string) => ({ schema: type === 'application/json' && schema ? schema : BYTES });
   return {
     description: 'The requested range. Several ranges are sent as `multipart/byteranges`.',
-    headers: toHeaders({ ETag: 'ETag', 'Content-Range': 'ContentRange', 'Accept-Ranges': 'AcceptRanges' }),
+    headers: {
+      ...toHeaders({
+        ETag: 'ETag',
+        'Last-Modified': 'LastModified',
+        'Content-Range': 'ContentRange',
+        'Accept-Ranges': 'AcceptRanges',
+        ...toOperationHeaders(route),
+      }),
+      ...toOwnHeaders(route),
+    },
     content: Object.fromEntries([...types, ...(isJson ? [] : ['multipart/byteranges'])].map((type) => [type, media(type)])),
   };
 }
@@ -231,6 +264,6 @@ function toMedia(type: string, schema: JsonSchema, components: Components): Json
 export const READ_RESPONSES: Readonly<Record<string, JsonSchema>> = {
   NotModified: {
     description: 'The representation has not changed.',
-    headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified' }),
+    headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges', 'Server-Timing': 'ServerTiming' }),
   },
 };

@@ -7,36 +7,21 @@ import { toEncodedTag } from '@trestle/service/messages/encoding';
 import { toJson } from '@trestle/service/process/json-bytes';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { evaluateReadConditions, toEtag } from '../http/conditional.ts';
-import { type GatewayResult, call } from './call.ts';
+import { call } from './call.ts';
 import { STATE_SELECTION, preconditionFailed } from './check.ts';
 import type { CompiledOperationRoute } from './compile.ts';
 import type { AdmittedRequest } from './context.ts';
 import { type GatewayRequest, toGatewayRequest } from './gateway-request.ts';
 import { parse } from './parse.ts';
-import { findStored } from './stored-result.ts';
 
 type Creation = AdmittedRequest<CompiledOperationRoute>;
 
 const ENCODINGS = ['identity', 'br', 'gzip'] as const;
 
-/**
- * Returns undefined when the creation may run. When a check fails, returns the result that is stored for the Idempotency-Key, since a replay
- * comes before all checks of the state (spec §8); throws the error of the check without one: NOT_FOUND, GONE or PRECONDITION_FAILED.
- */
-export async function checkCreation(
-  gateway: GatewayClient,
-  admitted: Creation,
-  request: GatewayRequest,
-): Promise<GatewayResult | undefined> {
-  try {
-    await checkCollection(gateway, admitted, { isPathChecked: false });
-    await requireAccount(gateway, admitted, request.variables);
-    return undefined;
-  } catch (error) {
-    const stored = await findStored(gateway, request);
-    if (stored) return stored;
-    throw error;
-  }
+/** Throws what a creation is refused with by the state of its collection, or of the account that it names: NOT_FOUND, GONE or PRECONDITION_FAILED. */
+export async function checkCreation(gateway: GatewayClient, admitted: Creation, { variables }: GatewayRequest): Promise<void> {
+  await checkCollection(gateway, admitted, { isPathChecked: false });
+  await requireAccount(gateway, admitted, variables);
 }
 
 /**

@@ -26,9 +26,7 @@ import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { toRefusedBodyHeaders } from './accepted-bodies.ts';
 import { admit } from './admit.ts';
-import { type GatewayResult, call } from './call.ts';
-import { check } from './check.ts';
-import { checkCreation } from './check-creation.ts';
+import type { GatewayResult } from './call.ts';
 import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
@@ -48,6 +46,7 @@ import {
 } from './receive.ts';
 import { type PartialResponse, render } from './render.ts';
 import { rethrowAfterConditions } from './rethrow-after-conditions.ts';
+import { type ToRequest, runChecked } from './run-checked.ts';
 import { sendFile } from './send-file.ts';
 import { isStreamable, streamEvents } from './stream.ts';
 
@@ -148,10 +147,9 @@ async function respond(
     if (alternative) requireNoSelection(parsed.selection, alternative);
     // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
     if (!isStreamed(request)) slot.acquire();
-    const expectedVersions = admitted.compiled.stateQuery && (await check(gateway, admitted));
-    const operation = toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin });
-    const stored = isChecked(admitted) ? await checkCreation(gateway, admitted, operation) : undefined;
-    const result = stored ?? (await call(gateway, operation));
+    const toRequest: ToRequest = (expectedVersions) =>
+      toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin });
+    const result = await runChecked(gateway, admitted, toRequest);
     const response = toRouteResponse(admitted, result, parsed.paging);
     if (alternative) return await withAlternative(response, alternative);
     return response.upload ? await continueUpload(admitted, response, files) : response;
@@ -162,11 +160,6 @@ async function respond(
 
 function isOperation(admitted: AdmittedRequest): admitted is OperationRequest {
   return 'operation' in admitted.compiled;
-}
-
-/** Returns whether a creation is checked before it runs. */
-function isChecked({ compiled: { accountQuery, collection } }: OperationRequest): boolean {
-  return accountQuery !== undefined || collection !== undefined;
 }
 
 type OperationRequest = AdmittedRequest<CompiledOperationRoute>;

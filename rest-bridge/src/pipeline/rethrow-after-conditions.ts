@@ -19,7 +19,7 @@ export async function rethrowAfterConditions(
   if (hasCode(error, FAULTY)) {
     if (admitted.compiled.stateQuery) {
       const state = await readState(gateway, admitted);
-      if (toExpectedVersions(parseWriteConditions(admitted.context.request.headers), state).length === 0) throw preconditionFailed();
+      if (toExpectedVersions(parseWriteConditions(admitted.context.request.headers), state)?.length === 0) throw preconditionFailed();
     } else {
       await checkFaultyCreation(gateway, admitted).catch((other: unknown) => {
         // The list may refuse what the creation refuses too, or need another scope.

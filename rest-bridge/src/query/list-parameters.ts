@@ -48,9 +48,13 @@ export function createListParser(
   const fallback = defaultPaging(version);
   return (query, faults) => {
     const filter: Record<string, unknown> = {};
+    const sentAs = new Map<string, string>();
     for (const { parameter, field, type } of filters) {
       const text = isListType(getNullableType(type)) ? query.takeList(parameter)?.join(',') : query.take(parameter);
       if (text === undefined) continue;
+      const other = sentAs.get(field);
+      if (other !== undefined) faults.push({ field: parameter, message: `cannot be combined with ${other}` });
+      sentAs.set(field, parameter);
       const parsed = parseText(type, text);
       if ('fault' in parsed) faults.push({ field: parameter, message: parsed.fault });
       else filter[field] = parsed.value;

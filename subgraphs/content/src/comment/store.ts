@@ -75,6 +75,8 @@ function rowsOf({ visibility, filter }: CommentScope, postIds?: readonly string[
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
   ];
-  const [condition] = given(filter.search, (words) => sql`to_tsvector('english', t."body") @@ websearch_to_tsquery('english', ${words})`);
+  // A blank search filters nothing, as in other lists.
+  const search = filter.search?.trim() === '' ? null : filter.search;
+  const [condition] = given(search, (words) => sql`to_tsvector('english', t."body") @@ websearch_to_tsquery('english', ${words})`);
   return { table: 'comments', where, search: condition && { condition } };
 }

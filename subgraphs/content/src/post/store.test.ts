@@ -141,7 +141,11 @@ describe('a filter of posts', () => {
     expect(await titles({ search: '"dogs are running" or nothing' })).toBe('a bridge,c');
     expect(await titles({ search: 'bridge -run' })).toBe('b dog');
     expect(await titles({ search: `'); DROP TABLE posts; --` })).toBe('');
-    expect(await titles({ search: '' })).toBe('');
+  });
+
+  it('does not filter by a blank search', async () => {
+    expect(await titles({ search: '' })).toBe('a bridge,b dog,c');
+    expect(await titles({ search: ' \t' })).toBe('a bridge,b dog,c');
   });
 
   it('of words is sorted by relevance unless another order is requested, page by page', async () => {

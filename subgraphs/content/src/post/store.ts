@@ -32,7 +32,7 @@ const COLUMNS = ['id', 'authorId', 'title', 'body', 'status', 'tags', 'createdAt
 /** The posts of a list: those that match the filter and that the caller may see. */
 export interface PostScope {
   readonly filter: PostFilter;
-  /** What `filter.search` means; absent when it is blank, which no post matches. */
+  /** What `filter.search` means; absent when it is blank, which every post matches. */
   readonly query?: SearchQuery | undefined;
   readonly visibility: Visibility;
 }
@@ -89,7 +89,6 @@ function rowsOf({ filter, query, visibility }: PostScope): RowSet {
     ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
-    ...given(query ? null : filter.search, () => sql`false`),
   ];
   return { table: 'posts', columns: COLUMNS, where, search: query && toSearch(query, new Set(filter.searchIn)) };
 }

@@ -244,7 +244,11 @@ function conditionsOf(filter: UserFilter): Sql[] {
 }
 
 function searchOf({ search }: UserFilter): Search | undefined {
-  const [condition] = given(search, (words) => sql`(t."name" ILIKE ${containing(words)} OR t."bio" ILIKE ${containing(words)})`);
+  // A blank search filters nothing, as in other lists.
+  const [condition] = given(
+    search?.trim() === '' ? null : search,
+    (words) => sql`(t."name" ILIKE ${containing(words)} OR t."bio" ILIKE ${containing(words)})`,
+  );
   return condition && { condition };
 }
 

@@ -1,7 +1,7 @@
 /** The mutations of webhooks: rules first, then one write. Secrets are not stored in clear, so that no mutation returns one again. */
 import { requireCaller } from '@trestle/chassis/request/context';
 import { notFound } from '@trestle/chassis/request/faults';
-import { afterCheck } from '@trestle/chassis/stores/after-check';
+import { afterCheck, rejectWith } from '@trestle/chassis/stores/after-check';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import { rejectFaults } from '@trestle/schema/errors';
 import { type UsersContext, writeWithSecret } from '../context.ts';
@@ -59,18 +59,22 @@ export async function deleteWebhook({ id, expectedVersions }: MutationDeleteWebh
   return context.stores.webhooks.delete(id, expectedVersions);
 }
 
-/** Throws what `updateWebhook` throws, or CONFLICT for a repetition: another rotation would end the secret that receivers still use. */
+/**
+ * Throws what `updateWebhook` throws, or CONFLICT for a repetition, also when the webhook was deleted since: another rotation would end the secret that
+ * receivers still use.
+ */
 export async function rotateWebhookSecret(
   args: MutationRotateWebhookSecretArgs,
   context: UsersContext,
   info: MutationCall['info'],
 ): Promise<CreatedWebhook> {
   const { id, input, expectedVersions } = args;
-  await need(id, context);
+  const call = { args, info };
+  await need(id, context).catch((error: unknown) => writeWithSecret(context, call, rejectWith(error)));
   const overlapMs = parseOverlap(input);
   const { secret, encrypted } = context.webhooks.secrets.create(id);
   const rotation = { id, encrypted, overlapMs, expectedVersions };
-  const webhook = await writeWithSecret(context, { args, info }, ({ webhooks }) => webhooks.rotate(rotation));
+  const webhook = await writeWithSecret(context, call, ({ webhooks }) => webhooks.rotate(rotation));
   return { secret, webhook };
 }
 
