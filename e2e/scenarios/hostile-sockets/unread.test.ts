@@ -19,7 +19,7 @@ beforeAll(async () => {
     SLOW_CONSUMER_TIMEOUT_MS: '2000',
     SLOW_CONSUMER_TOTAL_BYTES: String(TOTAL),
     // A socket that has read everything answers no ping, and is closed for that.
-    PING_INTERVAL_MS: '4000',
+    PING_INTERVAL_MS: '8000',
     NODE_OPTIONS: COLLECT_GARBAGE.join(' '),
   };
   federation = await startFederation(harbours.sources, { env });
