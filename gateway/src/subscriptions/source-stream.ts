@@ -9,6 +9,7 @@
 import { readError } from '../execute/execution-errors.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import { GONE_MESSAGE } from '../request/position.ts';
+import { toErrorList } from '../upstream/subscriptions/subgraph-message.ts';
 import type {
   ConnectionLoss,
   SourceReceiver,
@@ -143,7 +144,7 @@ export class SourceStream {
     // Without positions the subgraph does not know what was missed.
     if (!this.#isConfirmed && result.data !== undefined) this.#endUnconfirmed();
     // Without data it is no event: the subscription failed (GraphQL §6.2.3.1).
-    else if (result.data === undefined && result.errors) this.#refuse(toList(result.errors));
+    else if (result.data === undefined && result.errors) this.#refuse(toErrorList(result.errors));
     else {
       this.#reconnection.reset();
       this.#received++;
@@ -185,7 +186,7 @@ export class SourceStream {
   }
 
   #lose(loss: ConnectionLoss): void {
-    const isFinal = this.#position === undefined || loss.isUnauthorized;
+    const isFinal = this.#position === undefined || loss.isUnauthorized || loss.isFinal === true;
     if (!isFinal && this.#reconnection.retry()) return;
     this.#end(() => {
       this.#receiver.lost(loss);
@@ -198,11 +199,6 @@ export class SourceStream {
     this.#reconnection.stop();
     notify();
   }
-}
-
-/** Returns the errors of a result; for what is no list, one error, which has no message then. */
-function toList(errors: unknown): readonly SubgraphError[] {
-  return (Array.isArray(errors) ? errors : [errors]) as readonly SubgraphError[];
 }
 
 /** A subgraph that shuts down, or whose database is unavailable, reports SERVICE_UNAVAILABLE. */
