@@ -96,6 +96,13 @@ describe('SourceStream', () => {
     expect([received, requests.length]).toEqual([[{ n: 1 }, 'lost'], 1]);
   });
 
+  it('is lost when its subgraph cannot be subscribed to', () => {
+    const subscribe = () => {
+      throw new Error('no address');
+    };
+    expect(open({ upstream: { url: 'ws://nowhere/', subscribe } }).received).toEqual(['lost']);
+  });
+
   it('is lost at once without positions', () => {
     const { receiver, received, requests } = open();
     receiver().next({ data: { n: 1 } });

@@ -104,28 +104,36 @@ export class SourceStream {
   }
 
   #subscribe(): void {
-    const { identity, isPublic, requestId, payload } = this.#options;
+    const { identity, requestId, payload } = this.#options;
     const isPaged = this.#position !== undefined;
     this.#isConfirmed = !isPaged;
     const resume = isPaged ? { after: this.#position, first: PAGE_EVENTS } : {};
     this.#received = 0;
-    this.#unsubscribe = this.#upstream.subscribe(
-      { identity, requestId, payload: { ...payload, extensions: { resume } } },
-      {
-        next: (result, size) => {
-          if (!this.#isEnded && !this.#isPaused) this.#receive(result, size);
-        },
-        complete: () => {
-          this.#complete(isPaged);
-        },
-        refused: (errors) => {
-          if (!this.#isPaused) this.#refuse(errors);
-        },
-        lost: (loss) => {
-          if (!this.#isEnded && !this.#isPaused) this.#lose(isPublic ? { ...loss, isUnauthorized: false } : loss);
-        },
+    const request = { identity, requestId, payload: { ...payload, extensions: { resume } } };
+    try {
+      this.#unsubscribe = this.#upstream.subscribe(request, this.#createReceiver(isPaged));
+    } catch (error) {
+      // An address that no connection can be opened to. An exception would leave a stream that never ends, or end the process.
+      this.#lose({ isUnauthorized: false, isFinal: true, cause: error as Error });
+    }
+  }
+
+  #createReceiver(isPaged: boolean): SourceReceiver {
+    const { isPublic } = this.#options;
+    return {
+      next: (result, size) => {
+        if (!this.#isEnded && !this.#isPaused) this.#receive(result, size);
       },
-    );
+      complete: () => {
+        this.#complete(isPaged);
+      },
+      refused: (errors) => {
+        if (!this.#isPaused) this.#refuse(errors);
+      },
+      lost: (loss) => {
+        if (!this.#isEnded && !this.#isPaused) this.#lose(isPublic ? { ...loss, isUnauthorized: false } : loss);
+      },
+    };
   }
 
   #receive(result: Parameters<SourceReceiver['next']>[0], size: number): void {

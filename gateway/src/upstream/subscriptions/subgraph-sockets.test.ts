@@ -62,6 +62,13 @@ describe('createSubgraphSockets', () => {
     expect(server.clients.size).toBe(3);
   });
 
+  it('sends no fragment of the address', async () => {
+    url += '#main';
+    const connected = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+    await subscribe([[]]);
+    expect((await connected)[1].url).toBe('/graphql');
+  });
+
   it('opens another socket for every 500 subscriptions of one identity', async () => {
     // One after the other: on a busy machine a new connection would wait too long for the subscriptions before it.
     for (const [count, open] of [
