@@ -10,6 +10,7 @@ import { fail } from '@trestle/schema/errors';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 import { type QueueLimits, SendQueue } from '../delivery/send-queue.ts';
+import { STOP_CAUSES } from '../delivery/stop-causes.ts';
 import { StreamedOperation } from '../delivery/streamed-operation.ts';
 import { type StreamedResponse, pack } from '../delivery/streamed-response.ts';
 import type { StreamContext, StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
@@ -41,8 +42,11 @@ interface Reservation {
 interface AddedOperation {
   readonly id: string;
   readonly context: StreamContext;
-  /** Called once: when its subscription begins, or when it ends before that and was not refused. */
-  readonly onAccepted: () => void;
+  /**
+   * Called once: when its subscription begins, or when it ends before that and was not refused. `isStopped` says that it was ended without a result,
+   * and that the work for it goes on.
+   */
+  readonly onAccepted: (isStopped: boolean) => void;
 }
 
 export class ReservedStreams {
@@ -117,12 +121,12 @@ export class ReservedStreams {
       onBegin: () => {
         hasBegun = true;
         watch.begin(operation);
-        onAccepted();
+        onAccepted(false);
       },
       onEnd: (cause) => {
         watch.end(cause);
         operations.delete(id);
-        if (!hasBegun && cause !== 'refused') onAccepted();
+        if (!hasBegun && cause !== 'refused') onAccepted(STOP_CAUSES.has(cause));
       },
     });
     operations.set(id, operation);
