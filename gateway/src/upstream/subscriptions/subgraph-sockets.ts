@@ -38,7 +38,8 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
   return {
     open(address) {
       // A fragment is not part of a request (RFC 6455 §3), and `ws` refuses it.
-      const target = { ...address, url: address.url.replace(/^http/, 'ws').replace(/#.*$/, '') };
+      const [whole = ''] = address.url.split('#');
+      const target = { ...address, url: whole.replace(/^http/, 'ws') };
       return { url: target.url, subscribe: (request, receiver) => socketOf(target, request).subscribe(request.payload, receiver) };
     },
     close() {
