@@ -61,7 +61,9 @@ function addOperation(admitted: AdmittedRequest, { token, parameters }: { token:
     exchange.sendText(202, PLAIN_TEXT, '');
   };
   const id = readId(parameters.extensions['operationId']);
-  const operation = options.reserved.addOperation(token, { id, context, onAccepted });
+  const { query, variables } = parameters;
+  const bytes = JSON.stringify({ query, variables }).length;
+  const operation = options.reserved.addOperation(token, { id, bytes, context, onAccepted });
   try {
     runOperation(admitted, { parameters, subscriber: operation }, (result) => {
       exchange.guard(() => {

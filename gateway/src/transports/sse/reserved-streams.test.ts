@@ -17,13 +17,19 @@ const metrics = { subscriptionBegan: ignore, subscriptionEnded: ignore, eventDro
 function create(maxBytes: number): ReservedStreams {
   const limits = { maxMessages: 100, maxBytes: 1e9, policy: 'close' as const };
   const options = { verifier: undefined, limits, buffers: new SendBuffers({ maxBytes, stallTimeoutMs: 60_000 }), metrics };
-  return new ReservedStreams({ ...options, responses: new StreamedResponses({ ...options, maxStreams: 10 }), maxOperations: 2 });
+  return new ReservedStreams({
+    ...options,
+    responses: new StreamedResponses({ ...options, maxStreams: 10 }),
+    maxOperations: 2,
+    maxOperationBytes: 100,
+  });
 }
 
-const addTo = (streams: ReservedStreams, token: string, id: string) => {
+const addTo = (streams: ReservedStreams, token: string, added: string | { readonly id: string; readonly bytes: number }) => {
+  const { id, bytes } = typeof added === 'string' ? { id: added, bytes: 1 } : added;
   const context = { caller: null, requestId: `request ${id}`, cancellation: new Cancellation() };
   const accepted: boolean[] = [];
-  const operation = streams.addOperation(token, { id, context, onAccepted: (isStopped) => accepted.push(isStopped) });
+  const operation = streams.addOperation(token, { id, bytes, context, onAccepted: (isStopped) => accepted.push(isStopped) });
   return { operation, context, accepted };
 };
 
@@ -69,6 +75,17 @@ describe('reserved event streams', () => {
     expect(() => addTo(streams, token, 'c')).toThrow(expect.objectContaining({ retryAfterSeconds: 1, rateLimit }));
     streams.stop();
   });
+});
+
+it('refuses an operation when the requests of the open ones are too large together, until one has ended', () => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  addTo(streams, token, { id: 'a', bytes: 60 });
+  expect(() => addTo(streams, token, { id: 'b', bytes: 41 })).toThrow('exceed the limit of 100 bytes');
+  addTo(streams, token, { id: 'b', bytes: 40 });
+  streams.stopOperation(token, { id: 'a', caller: null });
+  addTo(streams, token, { id: 'a', bytes: 60 });
+  streams.stop();
 });
 
 const SUBSCRIPTION: Subscription = { operationName: undefined, stop: ignore, finish: ignore };
