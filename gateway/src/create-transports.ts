@@ -35,7 +35,7 @@ export function createTransports(
   { place, config }: GraphConfig,
   { buffers, metrics: registry, edge, readTrusted, ...parts }: TransportParts,
 ) {
-  const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
+  const { maxSockets: maxStreams, maxOperations, maxMessageBytes: maxOperationBytes, queue: limits } = config.sockets;
   const { forwardMutationHeaders } = config;
   const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
   const { verifier } = parts;
@@ -56,7 +56,7 @@ export function createTransports(
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
   const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
-  const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
+  const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, maxOperationBytes, metrics });
   const sockets = new WebSocketTransport({
     ...requestParts,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,

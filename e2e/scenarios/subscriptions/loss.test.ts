@@ -74,6 +74,42 @@ describe('a subgraph without positions', () => {
   });
 });
 
+// Without short limits of time: it takes a busy machine a while to send a large event.
+describe('a subgraph that sends a large event', () => {
+  const source = new ScriptedSource();
+  let federation: Federation;
+  beforeAll(async () => {
+    await source.listen();
+    federation = await startFederation(harbours.sources, { env: { SUBGRAPH_WS_URL_HARBOURS: source.url, PING_INTERVAL_MS: '60000' } });
+  });
+  afterAll(async () => {
+    await federation.stop();
+    await source.close();
+  });
+
+  it('ends only the subscription of an event of more than 32 MiB, and is not asked for this event again', async () => {
+    const ids: string[] = [];
+    const sent = new Promise<WebSocket>((resolve) => {
+      source.serve = ({ id, socket }) => {
+        sendEvent(socket, { id, position: 70 });
+        if (ids.push(id) === 2) resolve(socket);
+      };
+    });
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    client.send({ id: '2', type: 'subscribe', payload: { query: 'subscription { arrived { id } }' } });
+    const socket = await sent;
+    const [first = '', second = ''] = ids;
+    sendEvent(socket, { id: first, position: 71, ship: 71, padding: 'x'.repeat(33 * 1024 * 1024) });
+    sendEvent(socket, { id: second, position: 71, ship: 71 });
+    expect(await client.next()).toMatchObject({ id: '1', payload: { errors: [{ extensions: { code: 'UPSTREAM_ERROR' } }] } });
+    expect(await client.next()).toEqual({ id: '1', type: 'complete' });
+    expect(await client.next()).toMatchObject({ id: '2', payload: { data: { arrived: { id: 's71' } } } });
+    expect(source.asked).toEqual([undefined, undefined]);
+    await client.close();
+  });
+});
+
 describe('a subgraph with positions', () => {
   const source = new ScriptedSource();
   let federation: Federation;

@@ -82,6 +82,27 @@ describe('SourceStream', () => {
     expect(received).toEqual([{ errors: [errors] }]);
   });
 
+  it('is refused with one error for an empty list of errors', () => {
+    const { receiver, received } = open();
+    receiver().next({ errors: [] });
+    expect(received).toEqual([{ errors: [undefined] }]);
+  });
+
+  it('is not retried when the same would be lost again', () => {
+    const { receiver, received, requests } = open();
+    receiver().next(at(5, 1));
+    receiver().lost({ ...LOSS, isFinal: true });
+    jest.advanceTimersByTime(60_000);
+    expect([received, requests.length]).toEqual([[{ n: 1 }, 'lost'], 1]);
+  });
+
+  it('is lost when its subgraph cannot be subscribed to', () => {
+    const subscribe = () => {
+      throw new Error('no address');
+    };
+    expect(open({ upstream: { url: 'ws://nowhere/', subscribe } }).received).toEqual(['lost']);
+  });
+
   it('is lost at once without positions', () => {
     const { receiver, received, requests } = open();
     receiver().next({ data: { n: 1 } });

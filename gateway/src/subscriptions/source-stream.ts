@@ -9,6 +9,7 @@
 import { readError } from '../execute/execution-errors.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import { GONE_MESSAGE } from '../request/position.ts';
+import { toErrorList } from '../upstream/subscriptions/subgraph-message.ts';
 import type {
   ConnectionLoss,
   SourceReceiver,
@@ -103,28 +104,36 @@ export class SourceStream {
   }
 
   #subscribe(): void {
-    const { identity, isPublic, requestId, payload } = this.#options;
+    const { identity, requestId, payload } = this.#options;
     const isPaged = this.#position !== undefined;
     this.#isConfirmed = !isPaged;
     const resume = isPaged ? { after: this.#position, first: PAGE_EVENTS } : {};
     this.#received = 0;
-    this.#unsubscribe = this.#upstream.subscribe(
-      { identity, requestId, payload: { ...payload, extensions: { resume } } },
-      {
-        next: (result, size) => {
-          if (!this.#isEnded && !this.#isPaused) this.#receive(result, size);
-        },
-        complete: () => {
-          this.#complete(isPaged);
-        },
-        refused: (errors) => {
-          if (!this.#isPaused) this.#refuse(errors);
-        },
-        lost: (loss) => {
-          if (!this.#isEnded && !this.#isPaused) this.#lose(isPublic ? { ...loss, isUnauthorized: false } : loss);
-        },
+    const request = { identity, requestId, payload: { ...payload, extensions: { resume } } };
+    try {
+      this.#unsubscribe = this.#upstream.subscribe(request, this.#createReceiver(isPaged));
+    } catch (error) {
+      // An address that no connection can be opened to. An exception would leave a stream that never ends, or end the process.
+      this.#lose({ isUnauthorized: false, isFinal: true, cause: error as Error });
+    }
+  }
+
+  #createReceiver(isPaged: boolean): SourceReceiver {
+    const { isPublic } = this.#options;
+    return {
+      next: (result, size) => {
+        if (!this.#isEnded && !this.#isPaused) this.#receive(result, size);
       },
-    );
+      complete: () => {
+        this.#complete(isPaged);
+      },
+      refused: (errors) => {
+        if (!this.#isPaused) this.#refuse(errors);
+      },
+      lost: (loss) => {
+        if (!this.#isEnded && !this.#isPaused) this.#lose(isPublic ? { ...loss, isUnauthorized: false } : loss);
+      },
+    };
   }
 
   #receive(result: Parameters<SourceReceiver['next']>[0], size: number): void {
@@ -143,7 +152,7 @@ export class SourceStream {
     // Without positions the subgraph does not know what was missed.
     if (!this.#isConfirmed && result.data !== undefined) this.#endUnconfirmed();
     // Without data it is no event: the subscription failed (GraphQL §6.2.3.1).
-    else if (result.data === undefined && result.errors) this.#refuse(toList(result.errors));
+    else if (result.data === undefined && result.errors) this.#refuse(toErrorList(result.errors));
     else {
       this.#reconnection.reset();
       this.#received++;
@@ -185,7 +194,7 @@ export class SourceStream {
   }
 
   #lose(loss: ConnectionLoss): void {
-    const isFinal = this.#position === undefined || loss.isUnauthorized;
+    const isFinal = this.#position === undefined || loss.isUnauthorized || loss.isFinal === true;
     if (!isFinal && this.#reconnection.retry()) return;
     this.#end(() => {
       this.#receiver.lost(loss);
@@ -198,11 +207,6 @@ export class SourceStream {
     this.#reconnection.stop();
     notify();
   }
-}
-
-/** Returns the errors of a result; for what is no list, one error, which has no message then. */
-function toList(errors: unknown): readonly SubgraphError[] {
-  return (Array.isArray(errors) ? errors : [errors]) as readonly SubgraphError[];
 }
 
 /** A subgraph that shuts down, or whose database is unavailable, reports SERVICE_UNAVAILABLE. */

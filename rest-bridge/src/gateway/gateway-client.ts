@@ -104,7 +104,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
         throw toFault(cause, timeoutMs);
       }
     },
-    subscribe: (request) => subscribe({ dispatcher: streams, origin, path: pathname }, request),
+    subscribe: (request) => subscribe({ dispatcher: streams, origin, path: pathname, timeoutMs }, request),
     async isReady() {
       const { statusCode, body } = await streams.request({ origin, method: 'GET', path: '/readyz' });
       await body.dump();

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
+import { abandonSlot } from '@trestle/service/admission/admission-handler';
 import { type Parameters, readParameters, readSearchParameters } from '../../request/parameters.ts';
 import { SERVER_SENT_EVENTS } from '../sse/sse-format.ts';
 import { type AdmittedRequest, runOperation } from './admitted-request.ts';
@@ -55,11 +56,14 @@ function readOperation(admitted: AdmittedRequest, token: string): void {
 /** Runs an operation whose results go to the stream. The request itself gets 202, or the errors of an operation that was refused before it was ended. */
 function addOperation(admitted: AdmittedRequest, { token, parameters }: { token: string; parameters: Parameters }): void {
   const { exchange, context, options } = admitted;
-  const onAccepted = () => {
+  const onAccepted = (isStopped: boolean) => {
+    if (isStopped) abandonSlot(exchange.response);
     exchange.sendText(202, PLAIN_TEXT, '');
   };
   const id = readId(parameters.extensions['operationId']);
-  const operation = options.reserved.addOperation(token, { id, context, onAccepted });
+  const { query, variables } = parameters;
+  const bytes = JSON.stringify({ query, variables }).length;
+  const operation = options.reserved.addOperation(token, { id, bytes, context, onAccepted });
   try {
     runOperation(admitted, { parameters, subscriber: operation }, (result) => {
       exchange.guard(() => {

@@ -17,13 +17,19 @@ const metrics = { subscriptionBegan: ignore, subscriptionEnded: ignore, eventDro
 function create(maxBytes: number): ReservedStreams {
   const limits = { maxMessages: 100, maxBytes: 1e9, policy: 'close' as const };
   const options = { verifier: undefined, limits, buffers: new SendBuffers({ maxBytes, stallTimeoutMs: 60_000 }), metrics };
-  return new ReservedStreams({ ...options, responses: new StreamedResponses({ ...options, maxStreams: 10 }), maxOperations: 2 });
+  return new ReservedStreams({
+    ...options,
+    responses: new StreamedResponses({ ...options, maxStreams: 10 }),
+    maxOperations: 2,
+    maxOperationBytes: 100,
+  });
 }
 
-const addTo = (streams: ReservedStreams, token: string, id: string) => {
+const addTo = (streams: ReservedStreams, token: string, added: string | { readonly id: string; readonly bytes: number }) => {
+  const { id, bytes } = typeof added === 'string' ? { id: added, bytes: 1 } : added;
   const context = { caller: null, requestId: `request ${id}`, cancellation: new Cancellation() };
-  const accepted: string[] = [];
-  const operation = streams.addOperation(token, { id, context, onAccepted: () => accepted.push(id) });
+  const accepted: boolean[] = [];
+  const operation = streams.addOperation(token, { id, bytes, context, onAccepted: (isStopped) => accepted.push(isStopped) });
   return { operation, context, accepted };
 };
 
@@ -71,12 +77,23 @@ describe('reserved event streams', () => {
   });
 });
 
+it('refuses an operation when the requests of the open ones are too large together, until one has ended', () => {
+  const streams = create(1e9);
+  const token = streams.reserve(null);
+  addTo(streams, token, { id: 'a', bytes: 60 });
+  expect(() => addTo(streams, token, { id: 'b', bytes: 41 })).toThrow('exceed the limit of 100 bytes');
+  addTo(streams, token, { id: 'b', bytes: 40 });
+  streams.stopOperation(token, { id: 'a', caller: null });
+  addTo(streams, token, { id: 'a', bytes: 60 });
+  streams.stop();
+});
+
 const SUBSCRIPTION: Subscription = { operationName: undefined, stop: ignore, finish: ignore };
 it.each([
-  ['once for an operation that ends before it begins', ['stop', 'begin'], 1],
-  ['once for an operation that begins and ends', ['begin', 'stop'], 1],
-  ['never for an operation that is refused', ['refuse', 'begin'], 0],
-])('calls onAccepted %s', (_, steps, times) => {
+  ['once for an operation that is stopped before it begins, whose work goes on', ['stop', 'begin'], [true]],
+  ['once for an operation that begins and ends', ['begin', 'stop'], [false]],
+  ['never for an operation that is refused', ['refuse', 'begin'], []],
+])('calls onAccepted %s', (_, steps, calls) => {
   const streams = create(1e9);
   const token = streams.reserve(null);
   const { operation, accepted } = addTo(streams, token, 'a');
@@ -85,7 +102,7 @@ it.each([
     else if (step === 'stop') streams.stopOperation(token, { id: 'a', caller: null });
     else operation.stop('refused');
   }
-  expect(accepted).toHaveLength(times);
+  expect(accepted).toEqual(calls);
   streams.stop();
 });
 
@@ -101,6 +118,6 @@ it('sends nothing of a query that is stopped, though its result is there as soon
   };
   context.cancellation.add({ abort });
   streams.stopOperation(token, { id: 'a', caller: null });
-  expect([accepted, released]).toEqual([['a'], 1]);
+  expect([accepted, released]).toEqual([[true], 1]);
   streams.stop();
 });

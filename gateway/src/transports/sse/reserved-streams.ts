@@ -10,6 +10,7 @@ import { fail } from '@trestle/schema/errors';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 import { type QueueLimits, SendQueue } from '../delivery/send-queue.ts';
+import { STOP_CAUSES } from '../delivery/stop-causes.ts';
 import { StreamedOperation } from '../delivery/streamed-operation.ts';
 import { type StreamedResponse, pack } from '../delivery/streamed-response.ts';
 import type { StreamContext, StreamedExchange, StreamedResponses } from '../delivery/streamed-responses.ts';
@@ -23,6 +24,8 @@ export interface ReservedStreamsOptions {
   readonly buffers: SendBuffers;
   /** The most operations of one stream. */
   readonly maxOperations: number;
+  /** The most bytes of the requests that its open operations began with. */
+  readonly maxOperationBytes: number;
   readonly metrics: TransportMetrics;
 }
 
@@ -35,14 +38,21 @@ interface Reservation {
   readonly timer: NodeJS.Timeout;
   /** Operations may begin before the stream is open. */
   readonly queue: SendQueue;
+  /** Bytes of the requests that open operations began with: they are kept as long. */
+  heldBytes: number;
   stream: StreamedResponse | undefined;
 }
 
 interface AddedOperation {
   readonly id: string;
+  /** About how many bytes its request had. */
+  readonly bytes: number;
   readonly context: StreamContext;
-  /** Called once: when its subscription begins, or when it ends before that and was not refused. */
-  readonly onAccepted: () => void;
+  /**
+   * Called once: when its subscription begins, or when it ends before that and was not refused. `isStopped` says that it was ended without a result,
+   * and that the work for it goes on.
+   */
+  readonly onAccepted: (isStopped: boolean) => void;
 }
 
 export class ReservedStreams {
@@ -69,6 +79,7 @@ export class ReservedStreams {
       timer: setTimeout(() => {
         this.#release(token, 'stopped');
       }, RESERVATION_MS).unref(),
+      heldBytes: 0,
       stream: undefined,
     });
     return token;
@@ -99,14 +110,13 @@ export class ReservedStreams {
 
   /**
    * Adds an operation to a stream. Throws NOT_FOUND, CONFLICT for an id in use,
-   * RATE_LIMIT_EXCEEDED for too many operations.
+   * RATE_LIMIT_EXCEEDED for too many operations, or too large ones.
    */
-  addOperation(token: string, { id, context, onAccepted }: AddedOperation): StreamedOperation {
-    const { maxOperations } = this.#options;
-    const { queue, operations } = this.#find(token, context.caller);
+  addOperation(token: string, { id, bytes, context, onAccepted }: AddedOperation): StreamedOperation {
+    const reservation = this.#find(token, context.caller);
+    const { queue, operations } = reservation;
     if (operations.has(id)) throw fail('CONFLICT', 'Another operation of the event stream has this `operationId`.');
-    if (operations.size >= maxOperations)
-      throw toLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, { limit: maxOperations });
+    this.#requireRoom(reservation, bytes);
     const watch = new SubscriptionWatch({ ...this.#options, transport: 'sse', caller: context.caller });
     let hasBegun = false;
     const operation: StreamedOperation = new StreamedOperation({
@@ -117,16 +127,29 @@ export class ReservedStreams {
       onBegin: () => {
         hasBegun = true;
         watch.begin(operation);
-        onAccepted();
+        onAccepted(false);
       },
       onEnd: (cause) => {
         watch.end(cause);
         operations.delete(id);
-        if (!hasBegun && cause !== 'refused') onAccepted();
+        reservation.heldBytes -= bytes;
+        if (!hasBegun && cause !== 'refused') onAccepted(STOP_CAUSES.has(cause));
       },
     });
     operations.set(id, operation);
+    reservation.heldBytes += bytes;
     return operation;
+  }
+
+  /** Throws RATE_LIMIT_EXCEEDED when the stream has no room for another operation of this size. */
+  #requireRoom({ operations, heldBytes }: Reservation, bytes: number): void {
+    const { maxOperations, maxOperationBytes } = this.#options;
+    if (operations.size >= maxOperations)
+      throw toLimitFault(`The event stream has reached its limit of ${String(maxOperations)} operations.`, { limit: maxOperations });
+    if (heldBytes + bytes > maxOperationBytes)
+      throw toLimitFault(`The open operations of the event stream exceed the limit of ${String(maxOperationBytes)} bytes.`, {
+        limit: maxOperationBytes,
+      });
   }
 
   /** Ends an operation of a stream. Throws NOT_FOUND. */

@@ -15,6 +15,7 @@ import { readClient, readClientApplication } from '../../request/caller.ts';
 import { type RequestContext, createContext } from '../../request/context.ts';
 import { NO_REPORTS, type RunOperation } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
+import { STOP_CAUSES } from '../delivery/stop-causes.ts';
 import type { ConnectionOptions, SubscribeMessage } from './connection-options.ts';
 import { extendOperation } from './extend-operation.ts';
 import type { OperationWatch } from './socket-operation.ts';
@@ -116,9 +117,6 @@ interface WatchedOperation {
   readonly admission: Admission;
 }
 
-/** Why an operation is ended that may have no result yet. Over HTTP its client would have disconnected. */
-const STOPS: ReadonlySet<string> = new Set(['stopped', 'slow-consumer', 'unauthorized', 'shutdown']);
-
 function createWatch({ record, metrics, turn, admission }: WatchedOperation): Pick<OperationWatch, 'onBegin' | 'onEnd'> {
   let hasBegun = false;
   return {
@@ -131,7 +129,7 @@ function createWatch({ record, metrics, turn, admission }: WatchedOperation): Pi
     },
     onEnd: (cause) => {
       // Its work goes on, and counts as in flight as `abandon` describes. While there is one client, nothing would end that count.
-      if (STOPS.has(cause) && admission.hasSeveralClients()) turn.abandon();
+      if (STOP_CAUSES.has(cause) && admission.hasSeveralClients()) turn.abandon();
       else turn.end();
       if (hasBegun) metrics.subscriptionEnded('websocket', cause);
       record.end(STATUS[cause] ?? 200);

@@ -1,17 +1,23 @@
 /** One WebSocket to a subgraph, for one identity: the client side of graphql-transport-ws, with any number of subscriptions. */
+import { isUtf8 } from 'node:buffer';
 import { connect } from 'node:net';
 import { closeSocket } from '@trestle/service/server/close-socket';
-import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, MessageType } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
 import { toServerAddress } from '@trestle/http-client/server-address';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
 import { signUpgrade } from '../signing/sign-upgrade.ts';
 import type { RequestSigner } from '../signing/request-signer.ts';
-import { MAX_EVENT_BYTES, type SourceReceiver, type SubscribePayload } from './subscription-upstream.ts';
+import type { FrameLimit } from './frame-limit.ts';
+import { limitMessages } from './limit-messages.ts';
+import { type SubgraphMessage, findLeadingId, readSubgraphMessage } from './subgraph-message.ts';
+import { type ConnectionLoss, MAX_EVENT_BYTES, type SourceReceiver, type SubscribePayload } from './subscription-upstream.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A socket without subscriptions stays open for this long, for the next subscription. */
 const LINGER_MS = 1000;
+/** Of a message that was cut, where the id of its subscription is. */
+const LEADING_BYTES = 1024;
 
 export interface SubgraphSocketOptions {
   /** With `ws:`, `wss:` or `unix:`. */
@@ -54,6 +60,8 @@ export class SubgraphSocket {
       ...(options.signer && { finishRequest: signUpgrade(options.signer) }),
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_EVENT_BYTES,
+      // A message that was cut may end within a character: `read` looks at the others.
+      skipUTF8Validation: true,
       perMessageDeflate: false,
     });
     this.#acknowledgement = setTimeout(() => {
@@ -99,13 +107,16 @@ export class SubgraphSocket {
 
   #listen(): void {
     const socket = this.#socket;
+    let limit: FrameLimit | undefined;
     socket.on('open', () => {
+      limit = limitMessages(socket, MAX_EVENT_BYTES);
       this.#send({ type: MessageType.ConnectionInit, payload: this.#options.connectionParams });
     });
     socket.on('message', (data: Buffer) => {
       this.#isAlive = true;
       try {
-        this.#receive(parseMessage(data.toString()), data.length);
+        if (limit?.takeIsCut()) this.#loseLarge(data);
+        else this.#receive(read(data), data.length);
       } catch (error) {
         this.#failure = error as Error;
         closeSocket(socket, CloseCode.BadResponse, 'Bad response');
@@ -124,7 +135,22 @@ export class SubgraphSocket {
     });
   }
 
-  #receive(message: Message, size: number): void {
+  /** Ends the subscription of an event that was cut: the others go on. Throws an Error when the beginning does not name it. */
+  #loseLarge(beginning: Buffer): void {
+    const id = findLeadingId(beginning.toString('latin1', 0, LEADING_BYTES));
+    if (id === undefined) throw new Error(`The subgraph sent a message of more than ${String(MAX_EVENT_BYTES)} bytes`);
+    this.#drop(id, { isFinal: true, cause: new Error(`The subgraph sent an event of more than ${String(MAX_EVENT_BYTES)} bytes`) });
+  }
+
+  /** Ends one subscription because of what the subgraph sent for it. */
+  #drop(id: string, loss: Omit<ConnectionLoss, 'isUnauthorized'>): void {
+    const receiver = this.#remove(id);
+    if (!receiver) return;
+    this.#send({ id, type: MessageType.Complete });
+    receiver.lost({ isUnauthorized: false, ...loss });
+  }
+
+  #receive(message: SubgraphMessage, size: number): void {
     switch (message.type) {
       case MessageType.ConnectionAck:
         this.#acknowledge();
@@ -137,6 +163,9 @@ export class SubgraphSocket {
         return;
       case MessageType.Complete:
         this.#remove(message.id)?.complete();
+        return;
+      case 'invalid':
+        this.#drop(message.id, { cause: new Error('The subgraph sent a message that is not valid') });
         return;
       case MessageType.Ping:
         this.#send({ type: MessageType.Pong, ...(message.payload && { payload: message.payload }) });
@@ -195,4 +224,10 @@ export class SubgraphSocket {
     for (const receiver of this.#receivers.values()) receiver.lost({ isUnauthorized, cause });
     this.#receivers.clear();
   }
+}
+
+/** Returns a whole message. Throws an Error for what is none (RFC 6455 §5.6: text is UTF-8). */
+function read(data: Buffer): SubgraphMessage {
+  if (!isUtf8(data)) throw new Error('The subgraph sent a message that is not valid UTF-8');
+  return readSubgraphMessage(data.toString());
 }

@@ -7,7 +7,7 @@ import { buildSchema } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createSubgraphSockets } from './subgraph-sockets.ts';
-import type { SubscriptionPool } from './subscription-upstream.ts';
+import { MAX_EVENT_BYTES, type SourceReceiver, type SubscriptionPool } from './subscription-upstream.ts';
 
 let server: WebSocketServer;
 let sockets: SubscriptionPool;
@@ -60,6 +60,13 @@ describe('createSubgraphSockets', () => {
   it('opens one socket for each identity', async () => {
     await subscribe([[], [], ['authorization', 'Bearer a'], ['authorization', 'Bearer a'], ['authorization', 'Bearer b']]);
     expect(server.clients.size).toBe(3);
+  });
+
+  it('sends no fragment of the address', async () => {
+    url += '#main';
+    const connected = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+    await subscribe([[]]);
+    expect((await connected)[1].url).toBe('/graphql');
   });
 
   it('opens another socket for every 500 subscriptions of one identity', async () => {
@@ -120,5 +127,94 @@ describe('createSubgraphSockets', () => {
     socket.send('{');
     await expect(ended).rejects.toThrow('ended without an event');
     expect(request.socket.destroyed).toBe(false);
+  });
+
+  describe('where one socket has several subscriptions', () => {
+    /** Subscribes twice, and resolves with what the subscriptions get and with the socket of the server. */
+    const openTwo = async () => {
+      server.removeAllListeners('connection');
+      const peer = new Promise<WebSocket>((resolve) => {
+        let count = 0;
+        server.on('connection', (socket: WebSocket) => {
+          socket.on('message', (data: Buffer) => {
+            const { type } = JSON.parse(data.toString()) as { type: string };
+            if (type === 'connection_init') socket.send('{"type":"connection_ack"}');
+            if (type === 'subscribe' && ++count === 2) resolve(socket);
+          });
+        });
+      });
+      const upstream = sockets.open({ name: 'ticks', url, tls: () => undefined });
+      const payload = { query: 'subscription { tick }', operationName: undefined, variables: {}, extensions: {} };
+      const outcomes: unknown[][] = [[], []];
+      let wake: () => void = () => undefined;
+      for (const own of outcomes) {
+        const note = (outcome: unknown) => {
+          own.push(outcome);
+          wake();
+        };
+        const receiver: SourceReceiver = {
+          next: ({ data }) => {
+            note(data);
+          },
+          refused: (errors) => {
+            note(errors);
+          },
+          complete: () => {
+            note('complete');
+          },
+          lost: ({ isUnauthorized, isFinal = false }) => {
+            note({ isUnauthorized, isFinal });
+          },
+        };
+        upstream.subscribe({ identity: [], requestId: 'r', payload }, receiver);
+      }
+      const socket = await peer;
+      /** Sends a text for the first subscription and an event for the second one, and waits for it. */
+      const exchange = async (...texts: string[]) => {
+        for (const text of texts) socket.send(text);
+        socket.send(JSON.stringify({ id: '2', type: 'next', payload: { data: { tick: 9 } } }));
+        while (outcomes[1]?.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      };
+      return { outcomes, socket, exchange };
+    };
+    const LARGE = `{"data":{"tick":1,"id":"2","text":"${'ü'.repeat(MAX_EVENT_BYTES / 2)}"}}`;
+
+    it.each([
+      ['{"id":"1","type":"next","payload":', '}'],
+      ['{ "type": "next", "id": "1", "payload": ', '}'],
+      ['{"id":"1","payload":', ',"type":"next"}'],
+    ])('ends only that of an event of more than 32 MiB, for good: %s', async (head, tail) => {
+      const { outcomes, socket, exchange } = await openTwo();
+      const said = once(socket, 'message') as Promise<[Buffer]>;
+      await exchange(head + LARGE + tail);
+      expect(outcomes).toEqual([[{ isUnauthorized: false, isFinal: true }], [{ tick: 9 }]]);
+      expect(JSON.parse((await said)[0].toString())).toEqual({ id: '1', type: 'complete' });
+    });
+
+    it('ends all where it is not known whose the large event is', async () => {
+      const { outcomes, exchange } = await openTwo();
+      await exchange(`{"payload":${LARGE},"id":"1","type":"next"}`);
+      expect(outcomes).toEqual([[{ isUnauthorized: false, isFinal: false }], [{ isUnauthorized: false, isFinal: false }]]);
+    });
+
+    it.each<[string, unknown]>([
+      ['{"id":"1","type":"next","payload":5}', { isUnauthorized: false, isFinal: false }],
+      ['{"id":"1","type":"next"}', { isUnauthorized: false, isFinal: false }],
+      ['{"id":"1","type":"other"}', { isUnauthorized: false, isFinal: false }],
+      ['{"id":"1","type":"error","payload":[]}', [undefined]],
+      ['{"id":"1","type":"error","payload":[{}]}', [{}]],
+      ['{"id":"1","type":"error"}', [undefined]],
+    ])('ends only that of a message that is not valid: %s', async (text, outcome) => {
+      const { outcomes, exchange } = await openTwo();
+      await exchange(text, text);
+      expect(outcomes).toEqual([[outcome], [{ tick: 9 }]]);
+    });
+
+    it('ends all for a message that is not UTF-8', async () => {
+      const { outcomes, socket, exchange } = await openTwo();
+      socket.send(Buffer.from('{"id":"1","type":"next","payload":{"data":{"tick":"\xff"}}}', 'latin1'), { binary: false });
+      await exchange();
+      expect(outcomes).toEqual([[{ isUnauthorized: false, isFinal: false }], [{ isUnauthorized: false, isFinal: false }]]);
+    });
   });
 });

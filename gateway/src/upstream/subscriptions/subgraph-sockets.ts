@@ -37,7 +37,9 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
   };
   return {
     open(address) {
-      const target = { ...address, url: address.url.replace(/^http/, 'ws') };
+      // A fragment is not part of a request (RFC 6455 §3), and `ws` refuses it.
+      const [whole = ''] = address.url.split('#');
+      const target = { ...address, url: whole.replace(/^http/, 'ws') };
       return { url: target.url, subscribe: (request, receiver) => socketOf(target, request).subscribe(request.payload, receiver) };
     },
     close() {

@@ -1,9 +1,9 @@
 /** One subscription of a subgraph by server-sent events: reads the response (GraphQL over SSE, distinct connections mode). */
 import { type EventSourceMessage, type EventSourceParser, createParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
-import type { SubgraphError } from '../../program/result.ts';
 import { parseObject } from '../../request/json.ts';
-import { MAX_EVENT_BYTES, type SourceReceiver } from './subscription-upstream.ts';
+import { toErrorList } from './subgraph-message.ts';
+import { type ConnectionLoss, MAX_EVENT_BYTES, type SourceReceiver } from './subscription-upstream.ts';
 
 /** A server that has sent comments, which keep a connection open, sends them more often than that. */
 const SILENCE_MS = 60_000;
@@ -51,7 +51,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
         this.#expectComments();
       },
       onError: ({ type, message }) => {
-        if (type === 'max-buffer-size-exceeded') this.#lose(message);
+        if (type === 'max-buffer-size-exceeded') this.#lose(message, { isFinal: true });
       },
     });
   }
@@ -82,7 +82,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     const isUnauthorized = status === 401 || status === 403;
     const content = isEncoded(headers['content-encoding']) ? undefined : toContent(String(headers['content-type'] ?? ''));
     if (isUnauthorized || content === undefined || (content === 'events' && status >= 300))
-      this.#lose(`The subgraph responded with ${String(status)} and no stream of events`, isUnauthorized);
+      this.#lose(`The subgraph responded with ${String(status)} and no stream of events`, { isUnauthorized });
     this.#content = content;
   }
 
@@ -145,7 +145,7 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     const { data, errors } = result ?? {};
     if (Array.isArray(errors) && (data === undefined || data === null))
       this.#end(() => {
-        this.#receiver.refused(errors as readonly SubgraphError[]);
+        this.#receiver.refused(toErrorList(errors));
       });
   }
 
@@ -157,9 +157,9 @@ export class SubgraphStream implements Dispatcher.DispatchHandler {
     }, SILENCE_MS).unref();
   }
 
-  #lose(reason: string, isUnauthorized = false): void {
+  #lose(reason: string, loss: Partial<ConnectionLoss> = {}): void {
     this.#end(() => {
-      this.#receiver.lost({ isUnauthorized, cause: new Error(reason) });
+      this.#receiver.lost({ isUnauthorized: false, ...loss, cause: new Error(reason) });
     });
   }
 

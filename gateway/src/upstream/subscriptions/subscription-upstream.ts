@@ -47,6 +47,8 @@ export interface SourceReceiver {
 export interface ConnectionLoss {
   /** Whether the subgraph rejected the credential: it will reject it again. */
   readonly isUnauthorized: boolean;
+  /** Whether it would be the same again from the last position on: an event that is too large. Default false. */
+  readonly isFinal?: boolean;
   /** For the log. */
   readonly cause: Error;
 }

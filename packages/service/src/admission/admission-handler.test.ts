@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type Admission, createAdmission } from './admission.ts';
 import { createClientIds, toClientHeaders } from '../clients/client-id.ts';
-import { releaseSlot } from './admission-handler.ts';
+import { abandonSlot, releaseSlot } from './admission-handler.ts';
 import { createProbes } from '../probes/probes.ts';
 import { type Service, startService } from '../service.ts';
 
@@ -185,10 +185,27 @@ it('does not count responses that were released, such as event streams', async (
 });
 
 // CVE-2023-44487
-it('counts requests that have begun after their client disconnects, since the work for them goes on', async () => {
+it.each([
+  [
+    'after their client disconnects',
+    async () => {
+      for (const each of open.slice(1, 17)) each.destroy();
+      await until(() => handled.every(({ destroyed }, index) => destroyed || index === 0));
+    },
+  ],
+  [
+    'behind a response that says only that the operation was stopped',
+    async () => {
+      for (const response of handled.slice(1)) {
+        abandonSlot(response);
+        response.end();
+      }
+      await until(() => handled.every(({ writableFinished }, index) => writableFinished || index === 0));
+    },
+  ],
+])('counts requests that have begun %s, since the work for them goes on', async (_, giveUp) => {
   await fill();
-  for (const each of open.slice(1, 17)) each.destroy();
-  await until(() => handled.every(({ destroyed }, index) => destroyed || index === 0));
+  await giveUp();
   let isAnswered = false;
   ask(FIRST, '/now')
     .once('response', () => (isAnswered = true))

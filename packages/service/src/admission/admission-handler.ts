@@ -19,16 +19,24 @@ export interface AdmissionHandlerOptions {
 }
 
 const TURN = Symbol('turn');
+const IS_ABANDONED = Symbol('is abandoned');
 /** A response costs time beyond that of its handler's first step, the more the larger it is. */
 const BYTES_PER_MS = 100_000;
 
 interface Admitted {
   [TURN]?: Turn;
+  /** Set when the work for the request goes on behind its response. */
+  [IS_ABANDONED]?: true;
 }
 
 /** Ends the count of a request as in flight before its response ends: an event stream goes on without work of the process. */
 export function releaseSlot(response: ServerResponse): void {
   (response as Admitted)[TURN]?.end();
+}
+
+/** Has a request count as in flight as {@link Turn.abandon} describes, though its response is sent: its client has given up what it asked for. */
+export function abandonSlot(response: ServerResponse): void {
+  (response as Admitted)[IS_ABANDONED] = true;
 }
 
 /**
@@ -85,7 +93,7 @@ export function createAdmissionHandler({ admission, clients, handle, refuse }: A
 }
 
 function leave(response: ServerResponse, turn: Turn): void {
-  if (response.writableFinished) turn.end();
+  if (response.writableFinished && !(response as Admitted)[IS_ABANDONED]) turn.end();
   else turn.abandon();
 }
 
