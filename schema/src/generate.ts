@@ -1,4 +1,5 @@
 /** `npm run generate`: generates Prisma clients and resolver types of every subgraph, and types of the REST client. Skips what is up to date. */
+// cspell:ignore APITS
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
