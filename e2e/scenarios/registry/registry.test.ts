@@ -162,6 +162,17 @@ describe('checkSubgraphs', () => {
     });
   });
 
+  it('lists a field that fewer callers may read as a dangerous change', async () => {
+    const environment = newEnvironment();
+    await publish(registry, environment, { users: USERS });
+    const link = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.6", import: ["@key", "@authenticated"])';
+    const restricted = `${link}\n${USERS.replace(/extend schema[^\n]*\n/, '').replace('age: Int', 'age: Int @authenticated')}`;
+    expect(await check(environment, restricted)).toMatchObject({
+      verdict: 'PASSED',
+      changes: [{ level: 'DANGEROUS', kind: 'ACCESS_RESTRICTED', coordinate: 'User.age' }],
+    });
+  });
+
   it('passes an unchanged schema when a registered operation is invalid already', async () => {
     const environment = newEnvironment();
     await publish(registry, environment, { users: USERS });

@@ -4,6 +4,7 @@
  */
 import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
+import { type ComparedSupergraphs, listAccessChanges } from './access-changes.ts';
 import {
   CHANGE_RULES,
   isBreaking,
@@ -42,10 +43,13 @@ const LEVELS: Record<CriticalityLevel, ChangeLevel> = {
 };
 const ORDER: Record<ChangeLevel, number> = { breaking: 0, dangerous: 1, safe: 2 };
 
-/** Returns the changes from one schema to the next, breaking ones first. */
-export async function listChanges(from: GraphQLSchema, to: GraphQLSchema): Promise<SchemaChange[]> {
+/** Returns the changes from one public schema to the next, breaking ones first. With their supergraphs, also what fewer callers may read. */
+export async function listChanges(from: GraphQLSchema, to: GraphQLSchema, supergraphs?: ComparedSupergraphs): Promise<SchemaChange[]> {
   const changes = leaveOutRepeated(await diff(from, to)).map((change) => toSchemaChange(change, { from, to }));
-  return changes.sort((left, right) => ORDER[left.level] - ORDER[right.level] || compare(left.coordinate, right.coordinate));
+  const restricted = supergraphs ? listAccessChanges(supergraphs, [from, to]) : [];
+  return [...changes, ...restricted].sort(
+    (left, right) => ORDER[left.level] - ORDER[right.level] || compare(left.coordinate, right.coordinate),
+  );
 }
 
 /** The library lists the deprecation of a field or an enum value also as a use of the directive; not so that of an argument or an input field. */

@@ -19,7 +19,7 @@ export interface CheckInput {
   readonly changed: readonly string[];
   /** The API schema that clients use now; undefined for the first publish of a graph. */
   readonly currentApiSdl?: string | undefined;
-  /** The supergraph that `currentApiSdl` belongs to; undefined: costs are not compared. */
+  /** The supergraph that `currentApiSdl` belongs to; undefined: neither costs nor what callers may read are compared. */
   readonly currentSupergraphSdl?: string | undefined;
   /** Undefined when nothing is recorded: then each breaking change fails. */
   readonly usage?: RecordedUsage | undefined;
@@ -68,7 +68,7 @@ export async function checkGraph(input: CheckInput): Promise<CheckReport> {
   }
   const { supergraphSdl, apiSdl } = composition;
   const schema = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = await decide(input, schema);
+  const changes = await decide(input, { schema, supergraphSdl });
   const documents = validateDocuments(schema, input.documents ?? []);
   const contracts = (input.contracts ?? []).map((filter) => {
     const contract = makeContract(supergraphSdl, filter);
@@ -81,10 +81,18 @@ export async function checkGraph(input: CheckInput): Promise<CheckReport> {
 
 const NOTHING = { changes: [], costs: null, documents: [], contracts: [], supergraphSdl: null, apiSdl: null };
 
-async function decide({ currentApiSdl, usage, policy }: CheckInput, next: GraphQLSchema): Promise<DecidedChange[]> {
+interface Proposed {
+  readonly schema: GraphQLSchema;
+  readonly supergraphSdl: string;
+}
+
+async function decide(
+  { currentApiSdl, currentSupergraphSdl: from, usage, policy }: CheckInput,
+  { schema: next, supergraphSdl: to }: Proposed,
+): Promise<DecidedChange[]> {
   if (currentApiSdl === undefined) return [];
   const schema = buildSchema(currentApiSdl, { assumeValidSDL: true });
-  const changes = await listChanges(schema, next);
+  const changes = await listChanges(schema, next, from === undefined ? undefined : { from, to });
   return decideChanges({ schema, next, changes, usage, ...(policy && { policy }) });
 }
 

@@ -1,4 +1,4 @@
-/** The directives `@tag` and `@inaccessible` of a supergraph, by the names that its links give them. No I/O. */
+/** The directives of Apollo's specifications in a supergraph, by the names that its links give them: `@tag`, `@inaccessible` and others. No I/O. */
 import { type ConstDirectiveNode, type DefinitionNode, type DocumentNode, Kind, type SchemaDefinitionNode, parse } from 'graphql';
 
 /** What the directives are called in a supergraph: a subgraph may import them under other names. */
@@ -13,7 +13,7 @@ const LOCATIONS = `FIELD_DEFINITION | OBJECT | INTERFACE | UNION | ENUM | ENUM_V
 
 /** Returns the names of the directives, and the supergraph with a link and a definition of `@inaccessible`, which are added when it has none. */
 export function linkInaccessible(document: DocumentNode): { readonly document: DocumentNode; readonly names: SpecificationNames } {
-  const links = document.definitions.flatMap((each) => (each.kind === Kind.SCHEMA_DEFINITION ? (each.directives ?? []) : []));
+  const links = listLinks(document);
   const names = { tag: findName(links, 'tag') ?? 'tag', inaccessible: findName(links, 'inaccessible') ?? 'inaccessible' };
   if (findName(links, 'inaccessible') !== undefined) return { document, names };
   const [schema, definition] = parse(
@@ -23,6 +23,15 @@ export function linkInaccessible(document: DocumentNode): { readonly document: D
     each.kind === Kind.SCHEMA_DEFINITION ? { ...each, directives: [...(each.directives ?? []), ...(schema.directives ?? [])] } : each,
   );
   return { document: { ...document, definitions: [...definitions, definition] }, names };
+}
+
+/** Returns the name of the directive of a specification of Apollo in a supergraph, such as `authenticated`; undefined when it is not linked. */
+export function findDirective(document: DocumentNode, specification: string): string | undefined {
+  return findName(listLinks(document), specification);
+}
+
+function listLinks(document: DocumentNode): ConstDirectiveNode[] {
+  return document.definitions.flatMap((each) => (each.kind === Kind.SCHEMA_DEFINITION ? (each.directives ?? []) : []));
 }
 
 /** Returns the name of a specification's directive in the supergraph, by `import` or `as` of its link; undefined when it is not linked. */

@@ -16,7 +16,8 @@ const usage = {
 };
 
 describe('compareSchemas', () => {
-  const after = buildSchema(`${kept} }`);
+  const propose = (sdl: string) => ({ api: buildSchema(sdl), supergraphSdl: sdl });
+  const after = propose(`${kept} }`);
 
   it('lists a used field among 1,000 of more breaking changes, and leaves out those that nothing uses', async () => {
     const { changes, unlisted } = await compareSchemas({ apiSdl: before, usage, policy: DEFAULT_POLICY }, after);
@@ -37,7 +38,7 @@ describe('compareSchemas', () => {
 
   it('lists breaking changes first, also among more changes than it lists', async () => {
     const types = names.map((name) => `type B${name} { id: ID }`).join(' ');
-    const { changes } = await compareSchemas({ apiSdl: `${kept} zed: Int }` }, buildSchema(`${kept} } ${types}`));
+    const { changes } = await compareSchemas({ apiSdl: `${kept} zed: Int }` }, propose(`${kept} } ${types}`));
     expect(changes[0]).toMatchObject({ coordinate: 'Query.zed', level: 'BREAKING' });
     expect(changes).toHaveLength(1000);
   });

@@ -9,8 +9,18 @@ import { type ChangeVerdict, changeVerdictOf, toDecision } from './decision.ts';
 
 const MAX_CHANGES = 1000;
 
-/** The schema that clients see now, and what they sent. `contract`: whose clients they are, if not those of the whole graph. */
-export type ComparedWith = Pick<Comparison, 'apiSdl'> & Partial<Pick<Comparison, 'usage' | 'policy'>> & { readonly contract?: string };
+/**
+ * The schema that clients see now, and what they sent. `contract`: whose clients they are, if not those of the whole graph. `supergraphSdl`: undefined
+ * where it is not compared what callers may read.
+ */
+export type ComparedWith = Pick<Comparison, 'apiSdl'> &
+  Partial<Pick<Comparison, 'usage' | 'policy' | 'supergraphSdl'>> & { readonly contract?: string };
+
+/** The schema that clients would see. */
+export interface Proposed {
+  readonly api: GraphQLSchema;
+  readonly supergraphSdl: string;
+}
 
 /** The changes between two public schemas. */
 export interface ComparedSchemas {
@@ -21,10 +31,14 @@ export interface ComparedSchemas {
 }
 
 /** Returns the changes between two public schemas. Those of a contract have ids of their own, so that they are approved by themselves. */
-export async function compareSchemas({ apiSdl, usage, policy, contract }: ComparedWith, after: GraphQLSchema): Promise<ComparedSchemas> {
+export async function compareSchemas(
+  { apiSdl, supergraphSdl: from, usage, policy, contract }: ComparedWith,
+  { api: after, supergraphSdl: to }: Proposed,
+): Promise<ComparedSchemas> {
   if (apiSdl === undefined) return { changes: [], unlisted: [] };
   const schema = buildSchema(apiSdl, { assumeValidSDL: true });
-  const decided = decideChanges({ schema, next: after, changes: await listChanges(schema, after), usage, ...(policy && { policy }) });
+  const changes = await listChanges(schema, after, from === undefined ? undefined : { from, to });
+  const decided = decideChanges({ schema, next: after, changes, usage, ...(policy && { policy }) });
   return limitChanges(
     decided.map(({ type: kind, level: name, coordinate, message, ...decision }) => {
       const id = createHash('sha256')

@@ -25,7 +25,7 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const { supergraphSdl, apiSdl } = composition;
   if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, ...NOT_COMPARED };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
-  const compared = await compareSchemas(compareWith, api);
+  const compared = await compareSchemas(compareWith, { api, supergraphSdl });
   const brokenOperations = findBroken(api, compareWith);
   const costs = findCosts(compareWith, toCostSchemas(api, supergraphSdl));
   return { ok: true, ...found, supergraphSdl, apiSdl, ...compared, brokenOperations, costs };

@@ -28,6 +28,6 @@ async function makeOne(
   }
   const { supergraphSdl: contractSdl, apiSdl } = contract;
   const after = buildSchema(apiSdl, { assumeValidSDL: true });
-  const compared = await compareSchemas({ apiSdl: currentApiSdl, ...decideBy, contract: name }, after);
+  const compared = await compareSchemas({ apiSdl: currentApiSdl, ...decideBy, contract: name }, { api: after, supergraphSdl: contractSdl });
   return { ok: true, name, supergraphSdl: contractSdl, apiSdl, ...compared };
 }

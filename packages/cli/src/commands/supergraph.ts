@@ -1,5 +1,6 @@
 /** `supergraph fetch|compose|diff`. */
 import { existsSync, statSync } from 'node:fs';
+import type { GraphQLSchema } from 'graphql';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readConfig, readText, toSources, toSubgraphSources, writeResult } from '../files.ts';
@@ -68,9 +69,13 @@ export const supergraphDiff: Command = {
   async run(context) {
     const [from, to, ...rest] = context.positionals;
     if (from === undefined || to === undefined || rest.length > 0) throw usageError('Name two graphs: FROM and TO.');
-    const [before, after] = [await readSchema(context, from), await readSchema(context, to)];
+    const [before, after] = [await readGraph(context, from), await readGraph(context, to)];
     const { listChanges } = await import('@trestle/graph-checks/changes');
-    const changes = (await listChanges(before, after)).map(({ level, type, coordinate, message }) => ({
+    const supergraphs =
+      before.supergraphSdl === undefined || after.supergraphSdl === undefined
+        ? undefined
+        : { from: before.supergraphSdl, to: after.supergraphSdl };
+    const changes = (await listChanges(before.schema, after.schema, supergraphs)).map(({ level, type, coordinate, message }) => ({
       level,
       type,
       coordinate,
@@ -93,15 +98,24 @@ async function fetchLaunch(context: CommandContext, name: string): Promise<Launc
   return environment.release.launch;
 }
 
-/** Returns the public schema of a file or an environment. */
-async function readSchema(context: CommandContext, place: string) {
+interface Graph {
+  /** What clients see. */
+  readonly schema: GraphQLSchema;
+  /** Undefined for a file with a schema that is no supergraph. */
+  readonly supergraphSdl: string | undefined;
+}
+
+/** Returns the graph of a file or an environment. */
+async function readGraph(context: CommandContext, place: string): Promise<Graph> {
   // A folder is no schema, and may have the name of an environment. A pipe is one: `<(command)`.
   const isFile = place === '-' || (existsSync(place) && !statSync(place).isDirectory());
-  const text = isFile ? await readText(place) : (await fetchLaunch(context, place)).apiSdl;
+  const text = isFile ? await readText(place) : (await fetchLaunch(context, place)).supergraphSdl;
   const { buildSchema } = await import('graphql');
   const { toApiSdl } = await import('@trestle/graph-checks/compose');
+  const isSupergraph = /\bdirective\s+@join__graph\b/u.test(text);
   try {
-    return buildSchema(/\bdirective\s+@join__graph\b/u.test(text) ? toApiSdl(text) : text, { assumeValidSDL: true });
+    const schema = buildSchema(isSupergraph ? toApiSdl(text) : text, { assumeValidSDL: true });
+    return { schema, supergraphSdl: isSupergraph ? text : undefined };
   } catch (error) {
     throw new CommandError(`${place} is not a schema: ${(error as Error).message}`, EXIT.usage, 'INVALID_SCHEMA');
   }
