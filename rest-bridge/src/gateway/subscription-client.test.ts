@@ -18,7 +18,7 @@ beforeEach(async () => {
     respond(response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  client = createGatewayClient({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`, timeoutMs: 200 });
+  client = createClient(1000);
 });
 afterEach(async () => {
   await client.close();
@@ -26,6 +26,9 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+function createClient(timeoutMs: number) {
+  return createGatewayClient({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`, timeoutMs });
+}
 const subscribe = (signal = new AbortController().signal) =>
   client.subscribe({ bodyStart: '{"query":"subscription { a }","variables":', variables: {}, headers: {}, after: undefined, signal });
 const begin = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -38,6 +41,8 @@ describe('subscribe', () => {
     ['sends no end of a result', (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{')],
   ])('throws UPSTREAM_TIMEOUT when the gateway %s in time', async (_, answer) => {
     respond = answer;
+    await client.close();
+    client = createClient(100);
     await expect(subscribe().next()).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 
@@ -47,7 +52,7 @@ describe('subscribe', () => {
       setTimeout(() => {
         send(response, EVENT);
         response.end('event: complete\ndata: \n\n');
-      }, 500);
+      }, 1200);
     };
     const results: unknown[] = [];
     for await (const result of subscribe()) results.push(result);
