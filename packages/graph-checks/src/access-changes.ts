@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql';
 import { findDirective } from './contract-directives.ts';
-import type { SchemaChange } from './changes.ts';
+import type { SchemaChange } from './schema-change.ts';
 import { memberUse, typeUse } from './use-keys.ts';
 
 /** The two supergraphs that are compared, as SDL. */

@@ -1,7 +1,7 @@
 /** Decides which changes may be published, by the operations that clients sent and by a policy. */
 import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import type { Compared } from './broken-spreads.ts';
-import type { SchemaChange } from './changes.ts';
+import type { SchemaChange } from './schema-change.ts';
 import { findNewConflicts } from './field-conflicts.ts';
 import { collectUses } from './operation-uses.ts';
 import { DEFAULT_POLICY, type UsagePolicy } from './policy.ts';
