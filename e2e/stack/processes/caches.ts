@@ -1,13 +1,11 @@
 /** Shared caches of others before one server, those that are installed: they keep what `Cache-Control` allows. */
 // cspell:ignore varnishd
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reserveTestPort } from '@trestle/service/testing/test-port';
-import { until } from '../clients/client.ts';
-import { type Front, findProgram, hasNginx, isListening, startNginxCache } from './front.ts';
+import { type Front, findProgram, hasNginx, startNginxCache, toFront } from './front.ts';
 
 export type CacheName = 'nginx' | 'varnish';
 
@@ -39,16 +37,7 @@ sub vcl_deliver { if (obj.hits > 0) { set resp.http.X-Cache = "HIT"; } else { se
 `;
   await writeFile(join(home, 'rules.vcl'), rules);
   const args = ['-F', '-a', `127.0.0.1:${String(port)}`, '-f', join(home, 'rules.vcl'), '-n', join(home, 'state'), '-s', 'malloc,16m'];
-  // Not what a service has that runs as another user, which could not read the rules.
+  // Started by root, Varnish would otherwise change to another user, which may not read the rules.
   const child = spawn(path, ['-j', 'none', ...args], { stdio: 'ignore' });
-  await until(() => isListening(port));
-  return {
-    url: `http://127.0.0.1:${String(port)}`,
-    async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-      await rm(home, { recursive: true, force: true });
-    },
-  };
+  return toFront(child, { home, port });
 }

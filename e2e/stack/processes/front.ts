@@ -1,5 +1,5 @@
 /** A load balancer before several servers, with kept-alive connections: nginx where it is installed, else the proxy of proxy.ts. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -55,6 +55,11 @@ async function startNginx(path: string, { ports, port, isCache }: NginxOptions):
   await chmod(home, 0o755);
   await writeFile(join(home, 'nginx.conf'), toConfiguration({ home, port, ports, isCache }));
   const child = spawn(path, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'ignore'] });
+  return toFront(child, { home, port });
+}
+
+/** Returns a server of this machine when it accepts connections. Its folder is removed when it has stopped. */
+export async function toFront(child: ChildProcess, { home, port }: { readonly home: string; readonly port: number }): Promise<Front> {
   await until(() => isListening(port));
   return {
     url: `http://127.0.0.1:${String(port)}`,
@@ -93,8 +98,7 @@ http {
 `;
 }
 
-/** Returns whether a server accepts connections at this port. */
-export function isListening(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

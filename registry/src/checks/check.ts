@@ -82,7 +82,10 @@ export async function runCheck(
   return requireCheck(id, store);
 }
 
-/** Returns the operations that a check validates, and whether they are all that are registered: else no breaking change passes as one that nothing uses. */
+/**
+ * Returns the operations that a check validates, and whether they are all that are registered: otherwise no breaking change passes as one that nothing
+ * uses.
+ */
 async function listOperations(
   environment: string,
   store: Store,
@@ -173,8 +176,8 @@ export interface ApprovalRequest {
 }
 
 /**
- * Approves a check: the changes that fail it or lack data, and the costs above its limit, are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
- * does not compose or has passed, and CONFLICT for one that is approved already.
+ * Approves a check: the changes that fail it or lack data, and the costs above its limit, are accepted in its environment from now on. Throws
+ * NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that does not compose or has passed, and CONFLICT for one that is approved already.
  */
 export async function approveCheck(request: ApprovalRequest, database: Pick<Database, 'query'>): Promise<Check> {
   const { id, approver, reason, actor } = request;

@@ -13,7 +13,8 @@ export const STATE_SELECTION = { fields: [], include: [] };
 /**
  * Returns the versions that the write may find; undefined accepts any. Up to 100 versions of `If-Match` are compared by the write's SQL
  * statement alone. Any other condition is evaluated by reading the resource first; the write then expects the version that was read, so that a
- * change in between fails in SQL, except with `If-Match: *`, which any version meets. Throws NOT_FOUND or GONE when the resource to read does not exist; for DELETE always NOT_FOUND (contract §2).
+ * change in between fails in SQL, except with `If-Match: *`, which any version meets. Throws NOT_FOUND or GONE when the resource to read does not
+ * exist; for DELETE always NOT_FOUND (contract §2).
  */
 export async function check(
   gateway: GatewayClient,
