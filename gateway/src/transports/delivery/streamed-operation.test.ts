@@ -6,6 +6,7 @@ import { SendQueue, toEnvelope } from './send-queue.ts';
 import { between } from './stream-format.ts';
 import { StreamedOperation } from './streamed-operation.ts';
 import { pack } from './streamed-response.ts';
+import { readAll } from './test-stream.ts';
 
 const ignore = () => undefined;
 const FORMAT = { result: toEnvelope(''), ending: toEnvelope('end'), failure: between('{"errors":', '}'), reportsShutdown: true };
@@ -44,7 +45,7 @@ it.each([
   };
   operation.begin({ operationName: 'A', stop: ignore, finish });
   end(operation);
-  const [, json = ''] = /"errors":(\[.*\])\}/.exec(String(stream.read())) ?? [];
+  const [, json = ''] = /"errors":(\[.*\])\}/.exec(readAll(stream)) ?? [];
   expect(JSON.parse(json)).toEqual([{ message: expect.any(String), extensions: { code, requestId: 'r1' } }]);
 });
 
@@ -57,7 +58,7 @@ describe('an operation that runs while the process begins to stop', () => {
     const bytes = Buffer.from('{"data":{}}');
     const known = { status: undefined, challenge: undefined, operationKind: 'mutation', operationName: undefined } as const;
     operation.sendResult({ ...known, outcome: 'complete', bytes, length: bytes.length, release: undefined });
-    expect([String(stream.read()), finished]).toEqual(['{"data":{}}end', 1]);
+    expect([readAll(stream), finished]).toEqual(['{"data":{}}end', 1]);
   });
 
   it('ends when it turns out to be a subscription', () => {
@@ -71,6 +72,6 @@ describe('an operation that runs while the process begins to stop', () => {
         done();
       },
     });
-    expect([String(stream.read()), finished]).toEqual([expect.stringContaining('SERVICE_UNAVAILABLE'), 1]);
+    expect([readAll(stream), finished]).toEqual([expect.stringContaining('SERVICE_UNAVAILABLE'), 1]);
   });
 });

@@ -3,6 +3,7 @@ import { expect, it } from '@jest/globals';
 import { SendBuffers } from '../delivery/send-buffers.ts';
 import { SendQueue } from '../delivery/send-queue.ts';
 import { pack } from '../delivery/streamed-response.ts';
+import { readAll } from '../delivery/test-stream.ts';
 import { SocketOperations } from './socket-operations.ts';
 
 const ignore = () => undefined;
@@ -18,7 +19,7 @@ it.each([
   const operations = new SocketOperations({ maxOperations: 2, maxMessageBytes: 100 }, { queue, isAuthorized: () => true, revoke: ignore });
   const added = ['a', 'b', 'c'].map((id) => operations.add(id, bytes));
   expect(added.at(-1)).toBeUndefined();
-  const last = `{"id":"c"${String(stream.read()).split('{"id":"c"')[1] ?? ''}`;
+  const last = `{"id":"c"${readAll(stream).split('{"id":"c"')[1] ?? ''}`;
   const extensions = {
     code: 'RATE_LIMIT_EXCEEDED',
     retryAfter: 1,
