@@ -75,18 +75,25 @@ it('watchHeap collects in an idle thread what was in use at the last collection 
   }
 });
 
-it('watchHeap shrinks the young generation of an idle thread', async () => {
-  stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000, shrinkIntervalMs: 0 });
-  const before = usedBytes();
-  grow();
-  expect(youngBytes()).toBeGreaterThanOrEqual(16 * MIB);
-  while (youngBytes() > 8 * MIB) {
-    await setTimeout(20);
-    // A check that finds the thread less than quiet collects the garbage only.
-    if (youngBytes() > 8 * MIB && usedBytes() < before + 16 * MIB) grow();
-  }
-  // After some 30 s V8 shrinks it without this.
-}, 25_000);
+/** In Node.js 26 the young generation has 3 MB after the same work, so there is nothing to shrink. */
+const hasLargeYoung = Number(process.versions.node.split('.', 1)[0]) < 26;
+
+(hasLargeYoung ? it : it.skip)(
+  'watchHeap shrinks the young generation of an idle thread',
+  async () => {
+    stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000, shrinkIntervalMs: 0 });
+    const before = usedBytes();
+    grow();
+    expect(youngBytes()).toBeGreaterThanOrEqual(16 * MIB);
+    while (youngBytes() > 8 * MIB) {
+      await setTimeout(20);
+      // A check that finds the thread less than quiet collects the garbage only.
+      if (youngBytes() > 8 * MIB && usedBytes() < before + 16 * MIB) grow();
+    }
+    // After some 30 s V8 shrinks it without this.
+  },
+  25_000,
+);
 
 it('createGrowthLimit collects the garbage of tasks once the heap has grown by it, in its share of the time', () => {
   const limit = createGrowthLimit({ grownBytes: 16 * MIB, maxShare: 1e-6 });
