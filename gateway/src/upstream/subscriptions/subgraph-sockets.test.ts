@@ -169,7 +169,7 @@ describe('createSubgraphSockets', () => {
         upstream.subscribe({ identity: [], requestId: 'r', payload }, receiver);
       }
       const socket = await peer;
-      /** Sends a text for the first subscription and an event for the second one, and waits for it. */
+      /** Sends a message for the first subscription and an event for the second one, and waits for it. */
       const exchange = async (...texts: string[]) => {
         for (const text of texts) socket.send(text);
         socket.send(JSON.stringify({ id: '2', type: 'next', payload: { data: { tick: 9 } } }));
