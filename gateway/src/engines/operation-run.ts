@@ -13,7 +13,7 @@ import { type Limits, toUnits } from '../limits/limits.ts';
 import type { CostMetrics } from '../observability/cost-metrics.ts';
 import type { ReportExcess } from '../observability/excess-report.ts';
 import type { ReportUnprotected } from '../observability/unprotected-report.ts';
-import { toLaunchAttributes, toOperationAttributes } from '../observability/tracing.ts';
+import { startExecution } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import { type CachePolicy, NO_STORE } from '../request/cache-policy.ts';
@@ -237,10 +237,7 @@ export class OperationRun {
     const { operation } = checked;
     // A query that waited for an equal one already runs its timer.
     this.#timer ??= limitTime(request.context.cancellation, limits, this.#guard);
-    this.#span = request.context.trace?.start('GraphQL execute', {
-      ...toOperationAttributes(operation.program),
-      ...toLaunchAttributes(snapshot.launch),
-    });
+    this.#span = startExecution(request.context.trace, operation.program, snapshot.launch);
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
     const finish = (ending: Ending) => {
       this.#finish(ending);

@@ -18,12 +18,23 @@ interface EndedRequest {
 
 /** Ends the SERVER span of a request. The document is left out: it may contain personal data. */
 export function endRequestSpan(scope: Scope, { method, route, status, operation, kind, headers }: EndedRequest): void {
+  if (!scope.isExported) return;
   const attributes = toOperationAttributes({ name: operation, kind });
   endServerSpan(scope, { method, route, status }, headers ? { ...attributes, ...toHeaderAttributes(headers) } : attributes);
 }
 
+/** Starts the span of an execution; undefined for a trace that is not exported. */
+export function startExecution(
+  scope: Scope | undefined,
+  program: { readonly name: string | undefined; readonly kind: string | undefined },
+  launch: ServedLaunch | undefined,
+): Scope | undefined {
+  if (!scope?.isExported) return undefined;
+  return scope.start('GraphQL execute', { ...toOperationAttributes(program), ...toLaunchAttributes(launch) });
+}
+
 /** Returns `graphql.operation.name` and `graphql.operation.type`, each only when it is known. */
-export function toOperationAttributes({ name, kind }: { readonly name: string | undefined; readonly kind: string | undefined }) {
+function toOperationAttributes({ name, kind }: { readonly name: string | undefined; readonly kind: string | undefined }) {
   return {
     ...(name !== undefined && { [ATTR_GRAPHQL_OPERATION_NAME]: name }),
     ...(kind !== undefined && { [ATTR_GRAPHQL_OPERATION_TYPE]: kind }),
@@ -31,6 +42,6 @@ export function toOperationAttributes({ name, kind }: { readonly name: string | 
 }
 
 /** Returns `trestle.launch.id` and `trestle.launch.release`; nothing for a supergraph that does not come from the registry. */
-export function toLaunchAttributes(served: ServedLaunch | undefined): Record<string, string | number> {
+function toLaunchAttributes(served: ServedLaunch | undefined): Record<string, string | number> {
   return served ? { 'trestle.launch.id': served.launch, 'trestle.launch.release': served.release } : {};
 }

@@ -27,7 +27,7 @@ export interface RequestContext {
   /** Undefined unless spans are exported or the client sent a trace to pass on. */
   readonly trace: Scope | undefined;
   /** The files of a multipart request, which the variables have placeholders for. */
-  readonly upload?: Upload;
+  readonly upload?: Upload | undefined;
   /** Undefined without extensions, and for events that several subscribers may share. */
   readonly extended?: ExtendedRequest | undefined;
 }

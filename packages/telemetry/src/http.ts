@@ -24,6 +24,7 @@ export interface ServedRequest {
  * data. Only statuses of 500 and above are failures (HTTP server spans, "Status").
  */
 export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Attributes = {}): void {
+  if (!scope.isExported) return;
   scope.rename(route === undefined ? method : `${method} ${route}`);
   scope.end(
     {

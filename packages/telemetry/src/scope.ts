@@ -6,6 +6,7 @@ import {
   SpanKind,
   SpanStatusCode,
   type TextMapPropagator,
+  type TextMapSetter,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
@@ -33,24 +34,32 @@ export interface SpanIds {
   readonly spanId: string;
 }
 
+const FIELDS: TextMapSetter<unknown> = {
+  set: (carrier, name, value) => {
+    (carrier as Record<string, string>)[name] = value;
+  },
+};
+
 /** Holds a span that has started. Its methods start child spans, propagate its context and end it. */
 export class Scope {
   readonly #source: SpanSource;
   readonly #span: Span;
   readonly #context: Context;
-  readonly #isExported: boolean;
+  #headers: Readonly<Record<string, string>> | undefined;
+  /** Whether the span is exported. Otherwise its methods cost little, and do no more than pass on the trace. */
+  readonly isExported: boolean;
 
   /** Starts a span as a child of the span in `parent`. */
   constructor(source: SpanSource, { name, kind, parent, attributes = {} }: ScopeOptions) {
     this.#source = source;
     this.#span = source.tracer.startSpan(name, { kind, attributes }, parent);
     this.#context = trace.setSpan(parent, this.#span);
-    this.#isExported = this.#span.isRecording();
+    this.isExported = this.#span.isRecording();
   }
 
   /** The ids of the span; undefined for one that is not exported. */
   get ids(): SpanIds | undefined {
-    if (!this.#isExported) return undefined;
+    if (!this.isExported) return undefined;
     const { traceId, spanId } = this.#span.spanContext();
     return { traceId, spanId };
   }
@@ -65,14 +74,14 @@ export class Scope {
     return this.#startChild(name, SpanKind.CLIENT, attributes);
   }
 
-  /** Returns the headers with which another process continues the trace: by default `traceparent`, and `tracestate` when the trace has one. */
-  toHeaders(): Record<string, string> {
+  /** The headers with which another process continues the trace: by default `traceparent`, and `tracestate` when the trace has one. */
+  get headers(): Readonly<Record<string, string>> {
+    return (this.#headers ??= this.#createHeaders());
+  }
+
+  #createHeaders(): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {};
-    this.#source.propagator.inject(this.#context, headers, {
-      set: (carrier, name, value) => {
-        (carrier as Record<string, string>)[name] = value;
-      },
-    });
+    this.#source.propagator.inject(this.#context, headers, FIELDS);
     return headers;
   }
 
@@ -86,6 +95,7 @@ export class Scope {
    * message, which may contain input of a client.
    */
   end(attributes: Attributes = {}, failure?: string): void {
+    if (!this.isExported) return;
     this.#span.setAttributes(attributes);
     if (failure !== undefined) {
       this.#span.setAttribute(ATTR_ERROR_TYPE, failure);
@@ -96,6 +106,6 @@ export class Scope {
 
   /** No sampler exports the child of a span that is not exported. Such a child would cost its ids and a context, and nobody could see it. */
   #startChild(name: string, kind: SpanKind, attributes: Attributes): Scope {
-    return this.#isExported ? new Scope(this.#source, { name, kind, parent: this.#context, attributes }) : this;
+    return this.isExported ? new Scope(this.#source, { name, kind, parent: this.#context, attributes }) : this;
   }
 }

@@ -94,7 +94,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
       requireSize(body);
       const span = trace?.startCall('POST', spanAttributes);
       try {
-        const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
+        const sentHeaders = span ? { ...headers, ...span.headers } : headers;
         const request = { path: pathname, headers: sentHeaders, body, cancellation, responseEnd };
         const sent = await (files ? postFiles(gateway, request, files) : postWhenReachable(gateway, request));
         span?.end();
