@@ -30,7 +30,9 @@ RUN node gateway/pack.mjs && cd gateway/dist/package && npm pack --pack-destinat
 FROM ${NODE_IMAGE} AS gateway
 ENV NODE_ENV=production HOST=0.0.0.0
 COPY --from=gateway-package /trestle-gateway.tgz /tmp/
-RUN npm install --global --omit=dev --ignore-scripts /tmp/trestle-gateway.tgz && rm -rf /tmp/trestle-gateway.tgz ~/.npm
+# Without source maps and type declarations, which are half of what npm installs.
+RUN npm install --global --omit=dev --ignore-scripts /tmp/trestle-gateway.tgz && rm -rf /tmp/trestle-gateway.tgz ~/.npm \
+  && find "$(npm root --global)/@trestle" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 WORKDIR /etc/trestle
 USER node
 EXPOSE 4000
