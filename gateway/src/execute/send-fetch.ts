@@ -1,6 +1,6 @@
 /** Sends the fetches of an operation to their subgraphs, each within a span. */
 import type { Scope } from '@trestle/telemetry';
-import { toPostAttributes, toResponseAttributes } from '@trestle/telemetry/http';
+import { toResponseAttributes } from '@trestle/telemetry/http';
 import type { UpstreamRequest } from '../upstream/upstream-target.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
@@ -47,7 +47,7 @@ function sendTraced(
     upstream.send(addHeaders(fetch, trace.headers), done);
     return;
   }
-  const call = trace.startCall('POST', { ...toPostAttributes(upstream.url), 'trestle.subgraph': fetch.service });
+  const call = trace.startCall('POST', upstream.spanAttributes);
   let status: number | undefined;
   const onResponse = (response: ReceivedResponse) => {
     status = response.status;

@@ -35,10 +35,10 @@ export function startExecution(
 
 /** Returns `graphql.operation.name` and `graphql.operation.type`, each only when it is known. */
 function toOperationAttributes({ name, kind }: { readonly name: string | undefined; readonly kind: string | undefined }) {
-  return {
-    ...(name !== undefined && { [ATTR_GRAPHQL_OPERATION_NAME]: name }),
-    ...(kind !== undefined && { [ATTR_GRAPHQL_OPERATION_TYPE]: kind }),
-  };
+  const attributes: Record<string, string> = {};
+  if (name !== undefined) attributes[ATTR_GRAPHQL_OPERATION_NAME] = name;
+  if (kind !== undefined) attributes[ATTR_GRAPHQL_OPERATION_TYPE] = kind;
+  return attributes;
 }
 
 /** Returns `trestle.launch.id` and `trestle.launch.release`; nothing for a supergraph that does not come from the registry. */

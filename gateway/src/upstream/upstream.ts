@@ -1,5 +1,6 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
 import { createHistogram, type HistogramSeries } from '@trestle/service/probes/histogram';
+import { toPostAttributes } from '@trestle/telemetry/http';
 import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
@@ -30,6 +31,8 @@ export interface Upstream {
   send(request: UpstreamRequest, done: FetchDone): void;
   /** The address of its fetches. */
   readonly url: URL;
+  /** Describe each fetch in its span. */
+  readonly spanAttributes: Readonly<Record<string, string | number>>;
   readonly subscriptions: SubscriptionUpstream;
 }
 
@@ -99,7 +102,7 @@ export interface UpstreamOptions extends SubgraphAddresses {
 export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
   const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics, sharing } = options;
-  const shared = { forwardResponseHeaders, measure };
+  const shared = { forwardResponseHeaders, measure, headers: hasCompression ? ACCEPT_ENCODING : [] };
   const noteChange = createNoteChange(options);
   const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
   const durations = createDurations(metrics);
@@ -115,7 +118,6 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       path: toServerAddress(first).path,
       hasAddresses: health !== undefined,
       returned: compileResponseRules(headerRules, name),
-      headers: hasCompression ? ACCEPT_ENCODING : [],
       ...shared,
       ...createGuards(traffic),
       observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
@@ -127,6 +129,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     const subscriptions = openSubscriptions(pool, { name, urls: subscriptionUrls.get(key) ?? urls, tls: tls(name), signer }, health);
     return {
       url: first,
+      spanAttributes: { ...toPostAttributes(first), 'trestle.subgraph': name },
       subscriptions: withRules(watchEvents(subscriptions, noteChange), rewrite),
       send: (request, done) => {
         startFetch(target, request, done);

@@ -26,15 +26,12 @@ export interface ServedRequest {
 export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Attributes = {}): void {
   if (!scope.isExported) return;
   scope.rename(route === undefined ? method : `${method} ${route}`);
-  scope.end(
-    {
-      ...attributes,
-      [ATTR_HTTP_REQUEST_METHOD]: method,
-      ...(route !== undefined && { [ATTR_HTTP_ROUTE]: route }),
-      [ATTR_HTTP_RESPONSE_STATUS_CODE]: status,
-    },
-    status >= 500 ? String(status) : undefined,
-  );
+  // Assignments, because a spread with computed keys is slow.
+  const all: Attributes = { ...attributes };
+  all[ATTR_HTTP_REQUEST_METHOD] = method;
+  if (route !== undefined) all[ATTR_HTTP_ROUTE] = route;
+  all[ATTR_HTTP_RESPONSE_STATUS_CODE] = status;
+  scope.end(all, status >= 500 ? String(status) : undefined);
 }
 
 /** Returns the attributes of request headers, by their names in lower case: `http.request.header.<name>`, each a list of its value. */
