@@ -205,6 +205,15 @@ function createOperationStatements(query: Query) {
       );
       return rows.length;
     },
+
+    /** Deletes operations of a client, and returns the hashes of those that it had registered. */
+    deleteOperations: async (environment: string, client: string, hashes: readonly string[]) => {
+      const rows = await query<Pick<Operation, 'hash'>>(
+        'DELETE FROM "operations" WHERE "environment" = $1 AND "client" = $2 AND "hash" = ANY($3) RETURNING "hash"',
+        [environment, client, hashes],
+      );
+      return rows.map(({ hash }) => hash);
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The registry's API: publishing, checks, releases and tokens (ADR 40). One process and one database for all. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => registry.stop());
 
 const first = <T>(errors: readonly T[]) => errors[0];
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('publishSubgraphs', () => {
   it('releases several subgraphs at once, and returns the current release when nothing changes', async () => {
@@ -130,7 +132,13 @@ describe('checkSubgraphs', () => {
       { input },
     );
 
-  it('fails for a breaking change and a broken operation, and passes for the same change once it is approved', async () => {
+  const remove = async (input: object) => {
+    const mutation = 'mutation ($input: RemoveOperationsInput!) { removeOperations(input: $input) { removed unknown } }';
+    const { data, errors } = await registry.graphql<{ removeOperations: object }>(mutation, { input });
+    return data?.removeOperations ?? errors;
+  };
+
+  it('fails for a breaking change and a broken operation, and passes once both are approved and removed', async () => {
     const environment = newEnvironment();
     await publish(registry, environment, { users: USERS });
     const without = USERS.replace('  age: Int\n', '');
@@ -153,6 +161,8 @@ describe('checkSubgraphs', () => {
       verdict: 'FAILED',
       brokenOperations: [{ name: 'Ages', client: 'web', messages: [expect.stringContaining('"age"')] }],
     });
+    expect(await remove({ environment, client: 'web', hashes: [hashOf('query Ages { user { age } }')] })).toMatchObject({ removed: 1 });
+    expect(await check(environment, without)).toMatchObject({ verdict: 'PASSED', brokenOperations: [] });
     const added = await check(environment, USERS.replace('age: Int', 'age: Int\n  mood: String'));
     expect(added).toMatchObject({ verdict: 'PASSED', changes: [{ level: 'SAFE', kind: 'FIELD_ADDED' }] });
     expect(await check(environment, 'type Query {')).toMatchObject({
@@ -160,6 +170,19 @@ describe('checkSubgraphs', () => {
       launchId: null,
       problems: [{ code: 'GRAPHQL_PARSE_FAILED' }],
     });
+  });
+
+  it('removes the operations of one client in one environment, and names those that it had not registered', async () => {
+    const environment = newEnvironment();
+    await publish(registry, environment, { users: USERS });
+    const text = 'query Ages { user { age } }';
+    for (const client of ['web', 'app']) await push({ environment, client, documents: [text] });
+    const [known, unknown] = [hashOf(text), hashOf('query Other { user { age } }')];
+    expect(await remove({ environment, client: 'web', hashes: [known, unknown, known] })).toEqual({ removed: 1, unknown: [unknown] });
+    expect(await remove({ environment, client: 'web', hashes: [known] })).toEqual({ removed: 0, unknown: [known] });
+    expect(await check(environment, USERS.replace('  age: Int\n', ''))).toMatchObject({ brokenOperations: [{ client: 'app' }] });
+    for (const hashes of [[], Array.from({ length: 1001 }, () => known), [known.toUpperCase()]])
+      expect(await remove({ environment, client: 'web', hashes })).toMatchObject([{ extensions: { code: 'VALIDATION_ERROR' } }]);
   });
 
   it('lists a field that fewer callers may read as a dangerous change', async () => {

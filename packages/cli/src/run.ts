@@ -5,7 +5,7 @@ import { COMMON_OPTIONS, type Command, type CommandContext, type Given, type Opt
 import { contractCreate, contractDelete, contractList, contractShow, contractUpdate } from './commands/contract.ts';
 import { dev } from './commands/dev.ts';
 import { launchList, launchPromote, launchRollback, launchShow } from './commands/launch.ts';
-import { checkApprove, operationsList, operationsPush } from './commands/operations.ts';
+import { checkApprove, operationsList, operationsPush, operationsRemove } from './commands/operations.ts';
 import { subgraphCheck } from './commands/subgraph-check.ts';
 import { subgraphDelete, subgraphPublish } from './commands/subgraph-publish.ts';
 import { subgraphFetch, subgraphIntrospect, subgraphLint, subgraphList } from './commands/subgraph-read.ts';
@@ -21,7 +21,7 @@ export const COMMANDS: readonly Command[] = [
   ...[supergraphFetch, supergraphCompose, supergraphDiff],
   ...[launchList, launchShow, launchRollback, launchPromote],
   ...[contractList, contractCreate, contractUpdate, contractShow, contractDelete],
-  ...[operationsPush, operationsList, checkApprove, dev],
+  ...[operationsPush, operationsList, operationsRemove, checkApprove, dev],
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,6 +5,7 @@ import type { PromoteRequest, ReturnRequest, RollbackRequest } from '../publishi
 import type { ApprovalRequest, CheckRequest } from '../checks/check.ts';
 import type { NewToken } from '../tokens/create-token.ts';
 import type { PushRequest } from './push-operations.ts';
+import type { RemoveRequest } from './remove-operations.ts';
 
 interface Input<T> {
   readonly input: T;
@@ -18,6 +19,7 @@ export type RollbackInput = Input<Omit<RollbackRequest, 'actor'>>;
 export type PromoteInput = Input<Omit<PromoteRequest, 'actor' | 'mayUse'>>;
 export type ReturnCanaryInput = Input<Omit<ReturnRequest, 'actor'>>;
 export type PushInput = Input<PushRequest>;
+export type RemoveInput = Input<RemoveRequest>;
 export type CreateTokenInput = Input<NewToken>;
 export type ContractInput = Input<Omit<ContractRequest, 'actor'>>;
 export type DeleteContractInput = Input<Omit<DeleteContractRequest, 'actor'>>;

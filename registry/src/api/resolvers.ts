@@ -16,11 +16,13 @@ import type {
   PromoteInput,
   PublishInput,
   PushInput,
+  RemoveInput,
   ReturnCanaryInput,
   RollbackInput,
 } from './inputs.ts';
 import { type Page, toFirst } from './page.ts';
 import { pushOperations } from './push-operations.ts';
+import { removeOperations } from './remove-operations.ts';
 import { findUsage, usageResolvers } from './usage-resolvers.ts';
 
 const MAX_NUMBER = 2_147_483_647;
@@ -111,6 +113,11 @@ async function registerOperations(_: unknown, { input }: PushInput, context: Con
   return pushOperations(input, { store: context.store, createId, composer });
 }
 
+async function withdrawOperations(_: unknown, { input }: RemoveInput, context: Context) {
+  await admit(context, ['CHECK'], { environments: [input.environment] });
+  return removeOperations(input, context.store);
+}
+
 async function addToken(_: unknown, { input }: CreateTokenInput, { registry, store, requireToken }: Context) {
   const token = await requireToken();
   requireAccess(token, { scopes: ['ADMIN'] });
@@ -139,7 +146,7 @@ export const resolvers = {
       promote: promoteLaunch,
       returnCanary: endCanary,
     },
-    ...{ pushOperations: registerOperations, createToken: addToken, revokeToken },
+    ...{ pushOperations: registerOperations, removeOperations: withdrawOperations, createToken: addToken, revokeToken },
     ...contractResolvers.Mutation,
   },
   Environment: {

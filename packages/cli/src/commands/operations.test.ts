@@ -1,4 +1,5 @@
-/** `operations push` in batches of 100 documents, against a server with the registry's answers. */
+/** `operations push` and `operations remove` in batches, against a server with the registry's answers. */
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
@@ -16,9 +17,15 @@ const REFUSED = { data: null, errors: [{ message: 'The request is not valid', ex
 let server: Server;
 let folder: string;
 let answers: unknown[] = [];
+let inputs: { readonly hashes?: readonly string[] }[] = [];
 beforeAll(async () => {
   server = createServer((request, response) => {
-    request.resume().once('end', () => response.end(JSON.stringify(answers.shift())));
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.once('end', () => {
+      inputs.push((JSON.parse(Buffer.concat(parts).toString()) as { variables: { input: object } }).variables.input);
+      response.end(JSON.stringify(answers.shift()));
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   folder = await mkdtemp(join(tmpdir(), 'trestle-operations-'));
@@ -28,17 +35,28 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Pushes so many files. Returns the exit code and the error of the JSON. */
-async function push(count: number): Promise<[number, { readonly code: string; readonly message: string }]> {
-  const files = Array.from({ length: count }, (_, at) => join(folder, `${String(at)}.graphql`));
-  for (const file of files) await writeFile(file, 'query Q { a }');
+interface Answer {
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Runs a command of `operations` for the client `web`. Returns the exit code and the JSON. */
+async function runOperations(word: string, given: readonly string[]): Promise<[number, Answer]> {
   const written: string[] = [];
   const stream = { isTTY: false, write: (text: string) => written.push(text) };
   const terminal = createTerminal({ stdout: stream, stderr: stream } as unknown as Pick<NodeJS.Process, 'stdout' | 'stderr'>, {});
   const registry = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const args = ['operations', 'push', ...files, '--client', 'web', '--environment', 'prod', '--registry', registry, '--json'];
+  const args = ['operations', word, ...given, '--client', 'web', '--environment', 'prod', '--registry', registry, '--json'];
+  inputs = [];
   const code = await run(args, { REGISTRY_TOKEN: 'token' }, terminal);
-  const { error } = JSON.parse(written.join('')) as { error: { code: string; message: string } };
+  return [code, JSON.parse(written.join('')) as Answer];
+}
+
+/** Pushes so many files. Returns the exit code and the error of the JSON. */
+async function push(count: number): Promise<[number, Answer['error']]> {
+  const files = Array.from({ length: count }, (_, at) => join(folder, `${String(at)}.graphql`));
+  for (const file of files) await writeFile(file, 'query Q { a }');
+  const [code, { error }] = await runOperations('push', files);
   return [code, error];
 }
 
@@ -61,5 +79,26 @@ describe('operations push', () => {
   it('ends with code 4 when the server answers without data', async () => {
     answers = [{ data: null }];
     expect(await push(1)).toMatchObject([4, { code: 'REGISTRY_ERROR' }]);
+  });
+});
+
+describe('operations remove', () => {
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+  it('takes files and hashes, 1,000 at once', async () => {
+    const file = join(folder, 'removed.graphql');
+    await writeFile(file, 'query Removed { a }');
+    const hashes = Array.from({ length: 1000 }, (_, at) => hashOf(String(at)));
+    const last = hashOf('999');
+    const removed = (count: number, unknown: readonly string[]) => ({ data: { removeOperations: { removed: count, unknown } } });
+    answers = [removed(1000, []), removed(0, [last])];
+    const [code, { data }] = await runOperations('remove', [file, ...hashes]);
+    expect([code, data]).toMatchObject([0, { removed: 1000, unknown: [last] }]);
+    expect(inputs.map((input) => input.hashes)).toEqual([[hashOf('query Removed { a }'), ...hashes.slice(0, 999)], [last]]);
+  });
+
+  it('ends with code 2 for a file that cannot be read, and removes nothing', async () => {
+    const [code] = await runOperations('remove', [join(folder, 'missing.graphql')]);
+    expect([code, inputs]).toEqual([2, []]);
   });
 });

@@ -1,4 +1,5 @@
-/** `operations push|list` and `check approve`. */
+/** `operations push|list|remove` and `check approve`. */
+import { createHash } from 'node:crypto';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
@@ -92,11 +93,49 @@ export const operationsList: Command = {
       operations.push(...page);
     }
     for (const { client, name, hash, createdAt } of operations)
-      context.reporter.line(stripControl(`${client}  ${name}  ${hash.slice(0, 12)}  ${createdAt}`));
+      context.reporter.line(stripControl(`${client}  ${name}  ${hash}  ${createdAt}`));
     context.reporter.finish({ operations });
     return EXIT.success;
   },
 };
+
+const HASH = /^[0-9a-f]{64}$/;
+/** The registry removes so many operations at once. */
+const REMOVED_AT_ONCE = 1000;
+
+interface RemoveResult {
+  removed: number;
+  readonly unknown: string[];
+}
+
+/** The command `operations remove`. */
+export const operationsRemove: Command = {
+  words: 'operations remove',
+  usage: 'FILE|HASH… --client NAME',
+  summary: 'Removes registered operations of a client, which later checks no longer validate.',
+  options: { client: { type: 'string' } },
+  async run(context) {
+    const { positionals, reporter } = context;
+    if (positionals.length === 0) throw usageError('Name at least one file with an operation, or the hash of one.');
+    const hashes = await Promise.all(positionals.map(async (given) => (HASH.test(given) ? given : hashOf(await readText(given)))));
+    const mutation = 'mutation Remove($input: RemoveOperationsInput!) { removeOperations(input: $input) { removed unknown } }';
+    const total: RemoveResult = { removed: 0, unknown: [] };
+    for (let at = 0; at < hashes.length; at += REMOVED_AT_ONCE) {
+      const of = { environment: context.environment(), client: context.required('client') };
+      const input = { ...of, hashes: hashes.slice(at, at + REMOVED_AT_ONCE) };
+      const { removeOperations } = await context.registry().send<{ removeOperations: RemoveResult }>(mutation, { input });
+      total.removed += removeOperations.removed;
+      total.unknown.push(...removeOperations.unknown);
+    }
+    reporter.line(`${String(total.removed)} operations removed, ${String(total.unknown.length)} were not registered.`);
+    reporter.finish({ ...total });
+    return EXIT.success;
+  },
+};
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 /** The command `check approve`. */
 export const checkApprove: Command = {
