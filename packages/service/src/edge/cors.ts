@@ -68,9 +68,14 @@ const REQUEST_HEADERS = [
 
 /** Response headers that scripts may read besides those that every script may. */
 const EXPOSED_HEADERS = [
+  'Accept-Encoding',
+  'Accept-Patch',
+  'Accept-Post',
   'Accept-Ranges',
+  'Age',
   'Allow',
   'API-Version',
+  'Content-Disposition',
   'Content-Location',
   'Content-Range',
   'Deprecation',
@@ -81,8 +86,11 @@ const EXPOSED_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Server-Timing',
   'Sunset',
+  'Tus-Extension',
   'Tus-Resumable',
+  'Tus-Version',
   'Upload-Expires',
   'Upload-Length',
   'Upload-Offset',
