@@ -10,6 +10,7 @@ import {
   STORED,
   ask,
   createGate,
+  entityGateways,
   federation,
   fetchesOf,
   fresh,
@@ -27,6 +28,22 @@ describe('a mutation', () => {
       const name = `name ${String(nextNumber())}`;
       await ask('mutation ($name: String!) { touch(name: $name) }', headers, { variables: { name } });
       for (const query of queries) expect((await ask(query, headers)).text).toContain(name);
+    }
+  });
+
+  it.each<{ name: string; writes: Headers; reads: Headers }>([
+    { name: 'with a credential', writes: { ...ADA, 'x-tenant': 'a' }, reads: ADA },
+    { name: 'with a credential and another header', writes: { ...ADA, 'x-tenant': 'a' }, reads: { ...ADA, 'x-tenant': 'b' } },
+    { name: 'without a credential', writes: { 'x-tenant': 'a' }, reads: {} },
+    { name: 'without a credential and with another header', writes: {}, reads: { 'x-tenant': 'b' } },
+  ])('is followed by no older result for a client that sends other headers with it: $name', async ({ writes, reads }) => {
+    const query = fresh('{ lamp { name } }');
+    const urls = [federation.url, ...[sharing, ...entityGateways].map(({ url }) => `${url}/graphql`)];
+    for (const url of urls) {
+      await ask(query, reads, { url });
+      const name = `name ${String(nextNumber())}`;
+      await ask('mutation ($name: String!) { touch(name: $name) }', writes, { variables: { name }, url });
+      expect((await ask(query, reads, { url })).body.data).toEqual({ lamp: { name } });
     }
   });
 

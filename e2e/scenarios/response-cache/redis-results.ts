@@ -17,7 +17,7 @@ import { state } from './lamps.ts';
     await writeFile(file, `${federation.supergraphSdl}\n# ${randomUUID()}\n`);
     const env = { RESPONSE_CACHE: 'redis', RESPONSE_CACHE_SHARING: 'all', REDIS_URL: redis?.url ?? '', RESPONSE_CACHE_TIMEOUT_MS: '3000' };
     const start = (more: Headers = {}) => startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'], { ...env, ...more });
-    gateways = await Promise.all([start(), start({ REDIS_URL: redis?.directUrl ?? '' })]);
+    gateways = await Promise.all([start(), start({ REDIS_URL: redis?.directUrl ?? '' }), start({ RESPONSE_CACHE_CONTENTS: 'entities' })]);
   });
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')));
@@ -51,6 +51,7 @@ import { state } from './lamps.ts';
       expect((await via(0, `mutation { touch(name: "${name}") }`)).body.data).toEqual({ touch: true });
       expect((await via(0, query)).body.data).toEqual({ lamp: { name } });
       expect(statusOf(await via(0, query))).toBe('Trestle; fwd=bypass');
+      expect(statusOf(await via(2, query))).toBe('TrestleEntities; fwd=bypass; detail="0 of 0"');
       await bring();
       await until(async () => (statusOf(await via(0, query)) ?? '').includes('; hit'));
       expect((await via(0, query)).body.data).toEqual({ lamp: { name } });

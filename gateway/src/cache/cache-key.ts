@@ -37,20 +37,37 @@ export function withoutName(head: string, name: string | undefined): string {
  * which must not get private results of each other.
  */
 export function hasCredential(identity: readonly string[]): boolean {
-  return findCredential(identity) !== undefined || identity.some((name, i) => i % 2 === 0 && name === 'cookie');
+  return findSent(identity) !== undefined;
 }
 
 /** The parts of a context that distinguish callers. */
 export type CallerSource = Pick<RequestContext, 'caller' | 'identity' | 'client'>;
 
 /**
- * Returns the tags of a client, that of its caller first: the account of its token, the headers that go to subgraphs where tokens are not checked, or the
- * network of an anonymous client. A mutation invalidates the first for its client; a lookup needs all of them to be valid.
+ * Returns the tags of a client that a lookup needs to be valid: that of who the client is, and that of its network. With a token the client is the account;
+ * where tokens are not checked, the credential that it has sent, else its cookies. Other headers that go to subgraphs, such as `Accept-Language`, may
+ * change between two requests of a client.
  */
-export function toClientTags({ caller, identity, client = '' }: CallerSource): readonly string[] {
+export function toClientTags(source: CallerSource): readonly string[] {
+  const { caller, identity, client = '' } = source;
   const network = client === '' ? [] : [`client:${client}`];
   if (caller) return [`caller:${caller.userId}`, ...network];
-  return identity.length > 0 ? [`caller:${digest(JSON.stringify(identity))}`, ...network] : network;
+  const sent = findSent(identity) ?? (identity.length > 0 ? JSON.stringify(identity) : undefined);
+  return sent === undefined ? network : [`caller:${digest(sent)}`, ...network];
+}
+
+/** Returns the tags of a client that its mutation invalidates. Without a credential that is also its network, which its headers cannot distinguish. */
+export function toMutationTags(source: CallerSource): readonly string[] {
+  const tags = toClientTags(source);
+  return source.caller || findSent(source.identity) !== undefined ? tags.slice(0, 1) : tags;
+}
+
+/** Returns what identifies a client whose token is not checked; undefined without it. */
+function findSent(identity: readonly string[]): string | undefined {
+  const credential = findCredential(identity);
+  if (credential !== undefined) return `authorization ${credential}`;
+  const cookies = identity.filter((_, i) => i % 2 === 1 && identity[i - 1] === 'cookie');
+  return cookies.length > 0 ? `cookie ${cookies.join(';')}` : undefined;
 }
 
 /** Returns a digest of 43 characters. */

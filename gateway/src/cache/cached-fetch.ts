@@ -67,12 +67,12 @@ export class CachedFetch {
 
   #proceed(keys: readonly string[], lookup: ManyFound | undefined): void {
     const { count, report, fetch, send } = this.#options;
-    report.wanted += keys.length;
     if (!lookup) {
       count('bypass', keys.length);
       send(fetch, this.#done);
       return;
     }
+    report.wanted += keys.length;
     this.#found = lookup.found;
     const missing = keys.flatMap((_, i) => (lookup.found[i] ? [] : [i]));
     const hits = keys.length - missing.length;

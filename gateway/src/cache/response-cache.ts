@@ -7,7 +7,7 @@ import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
 import type { CacheReport } from '../request/cache-report.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import { withoutCredential } from '../request/identity.ts';
-import { type CallerSource, hasCredential, toCacheKey, toClientTags } from './cache-key.ts';
+import { type CallerSource, hasCredential, toCacheKey, toClientTags, toMutationTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
 import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
@@ -169,9 +169,8 @@ export class ResponseCache {
    * may have changed something, which concerns its client only.
    */
   noteMutation(client: CallerSource, change: Change | undefined, done: () => void): void {
-    const own = toClientTags(client).slice(0, 1);
     const changed = change ? [...change.types.map(toTypeTag), ...(change.tags ?? [ALL_TAG])] : [];
-    this.#options.store.invalidate([...own, ...changed], done);
+    this.#options.store.invalidate([...toMutationTags(client), ...changed], done);
   }
 
   /** Invalidates every result with one of these tags, for all clients. Calls back once, as the store does. */

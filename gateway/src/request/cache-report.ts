@@ -6,7 +6,7 @@ export type CacheReport =
   | { readonly kind: 'miss'; readonly isStored: boolean; readonly isCollapsed: boolean }
   | { readonly kind: 'bypass' };
 
-/** What the entity cache did for a query: of how many entities and results of fetches at the root it knew how many. */
+/** What the entity cache did for a query: of how many entities and results of fetches at the root it knew how many. Those that it was not asked for do not count. */
 export interface FetchReport {
   wanted: number;
   found: number;
