@@ -21,17 +21,17 @@ export interface ServedRequest {
 
 /**
  * Ends the SERVER span of a request and names it `{method} {route}`. Path and query as sent are omitted, because they may contain personal
- * data. Only statuses of 500 and above are failures (HTTP server spans, "Status").
+ * data. `attributes` take precedence. Only statuses of 500 and above are failures (HTTP server spans, "Status").
  */
 export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Attributes = {}): void {
   if (!scope.isExported) return;
   scope.rename(route === undefined ? method : `${method} ${route}`);
   scope.end(
     {
-      ...attributes,
       [ATTR_HTTP_REQUEST_METHOD]: method,
       ...(route !== undefined && { [ATTR_HTTP_ROUTE]: route }),
       [ATTR_HTTP_RESPONSE_STATUS_CODE]: status,
+      ...attributes,
     },
     status >= 500 ? String(status) : undefined,
   );
