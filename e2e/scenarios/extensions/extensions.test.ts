@@ -253,6 +253,8 @@ describe('a module that cannot be used', () => {
     ['has no hook', "export default { name: 'a', one: 1 };", 'a has no hook'],
     ['has a hook that is no function', "export default { name: 'a', onPlan: 1 };", 'a.onPlan must be a function'],
     ['throws', "throw new Error('broken');", 'broken'],
+    ['exports a promise that never settles', 'export default () => new Promise(() => undefined);', 'has not loaded within 10 s'],
+    ['waits for ever', "await new Promise(() => undefined); export default { name: 'a', onPlan() {} };", 'has not loaded within 10 s'],
     ['is no JavaScript', 'export default {', 'Unexpected end of input'],
   ];
 

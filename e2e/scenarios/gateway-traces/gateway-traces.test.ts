@@ -1,6 +1,7 @@
 /** What the gateway lets see of itself: spans in one trace with its client's and its subgraphs', and metrics whose names have a limit. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/clients/client.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
 
@@ -42,6 +43,13 @@ it('exports spans of the request, its plan, its execution, each fetch and the wr
   const [top] = named('POST /graphql');
   expect(top?.parentSpanId).toBe('b7ad6b7169203331');
   expect(top?.attributes).toContainEqual({ key: 'graphql.operation.name', value: { stringValue: 'Both' } });
+  for (const [key, stringValue] of [
+    ['http.request.method', 'POST'],
+    ['http.route', '/graphql'],
+    ['url.scheme', 'http'],
+    ['url.path', '/graphql'],
+  ])
+    expect(top?.attributes).toContainEqual({ key, value: { stringValue } });
   expect(childrenOf(top?.spanId)).toEqual(['GraphQL execute', 'GraphQL plan']);
   expect(childrenOf(named('GraphQL execute')[0]?.spanId)).toEqual(['GraphQL write', 'POST', 'POST']);
   const fetches = named('POST').map(({ spanId }) => spanId);
@@ -55,6 +63,31 @@ it('exports spans of the request, its plan, its execution, each fetch and the wr
   const sent = federation.received.map(({ headers }) => String(headers['traceparent']).split('-'));
   expect(sent.map(([, trace]) => trace)).toEqual([traceId, traceId]);
   expect(sent.map(([, , span]) => span).sort()).toEqual(fetches.sort());
+});
+
+it('writes neither the path nor the route of a request to a path that is not served', async () => {
+  const traceId = '1af7651916cd43dd8448eb211c80319d';
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  await request(`${federation.gateway.url}/people/ann`, { method: 'GET', headers });
+  const own = () => collector.spans.filter((span) => span.traceId === traceId);
+  await until(() => Promise.resolve(own().length > 0));
+  expect(own().map(({ name, attributes }) => [name, attributes.map(({ key }) => key)])).toEqual([
+    ['GET', ['http.request.method', 'http.response.status_code', 'url.scheme']],
+  ]);
+});
+
+it('writes a method of HTTP into the span of an operation over a WebSocket', async () => {
+  const subscriber = subscribeTo(federation.gateway.url, { query: 'query OverSocket { thing { left } }' });
+  await subscriber.wait(1);
+  await subscriber.stop();
+  const find = () => collector.spans.find(({ name }) => name === 'WS /graphql');
+  await until(() => Promise.resolve(find() !== undefined));
+  for (const [key, stringValue] of [
+    ['graphql.operation.name', 'OverSocket'],
+    ['http.request.method', 'GET'],
+    ['network.protocol.name', 'websocket'],
+  ])
+    expect(find()?.attributes).toContainEqual({ key, value: { stringValue } });
 });
 
 it('counts requests by operation and subgraph, with at most a hundred names', async () => {

@@ -25,7 +25,7 @@ export function extendContext(
   done: (fault: Fault | undefined, context: RequestContext) => void,
 ): void {
   const { extended } = context;
-  if (extended) extended.caller = context.caller;
+  extended?.setCaller(context.caller);
   if (!extended || !onContext) {
     done(undefined, context);
     return;

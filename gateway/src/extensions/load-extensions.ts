@@ -20,6 +20,8 @@ const NAME = /^[\w-]{1,64}$/;
 const MAX_EXTENSIONS = 100;
 /** A call of the coprocessor ends at its own time limit; its hook ends it only when that fails. */
 const GRACE_MS = 1000;
+/** A module may connect to another server while it loads. */
+const MAX_LOAD_MS = 10_000;
 /** Every key of an extension that the gateway reads, so that a hook with a misspelled name is noticed. */
 const HOOKS: ReadonlySet<string> = new Set<keyof Extension>([
   ...(['onRequest', 'onContext', 'onOperation', 'onPlan', 'onSubscribe', 'onSubgraphRequest', 'onSubgraphResponse'] as const),
@@ -59,14 +61,31 @@ export async function loadHooks(
 /** Returns the extensions of a module. Rejects with an Error that names the file. */
 export async function loadModule(file: string): Promise<Extension[]> {
   try {
-    const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    const value: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+    const value = await within(importDefault(file), MAX_LOAD_MS);
     const extensions = Array.isArray(value) ? (value as unknown[]) : [value];
     if (extensions.length > MAX_EXTENSIONS) throw new Error(`must export at most ${String(MAX_EXTENSIONS)} extensions`);
     return extensions.map(checkExtension);
   } catch (error) {
     throw new Error(`EXTENSIONS_FILE: ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+}
+
+async function importDefault(file: string): Promise<unknown> {
+  const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  return typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+}
+
+/** The timer also keeps the process running: Node.js would end it without a message when nothing else is to come. */
+function within(loading: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`has not loaded within ${String(timeoutMs / 1000)} s: a promise that it waits for does not settle`));
+    }, timeoutMs);
+    const stop = () => {
+      clearTimeout(timer);
+    };
+    loading.finally(stop).then(resolve, reject);
+  });
 }
 
 function checkExtension(value: unknown): Extension {

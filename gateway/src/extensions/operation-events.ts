@@ -1,7 +1,7 @@
 /** What the hooks around an operation are called with, and how they replace it or its result. No I/O. */
 import { NO_STORE } from '../request/cache-policy.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
-import { isObject, parseJson } from '../request/json.ts';
+import { freezeJson, isObject, parseJson } from '../request/json.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import { readParameters } from '../request/parameters.ts';
 import { ArrivedEvent } from './events.ts';
@@ -21,7 +21,8 @@ class BegunEvent extends ArrivedEvent implements SubscribeEvent {
     super(request);
     this.query = query;
     this.operationName = operationName;
-    this.variables = variables;
+    // A hook that changes them in place would evade the checks of `setOperation`.
+    this.variables = freezeJson(variables);
   }
 }
 
@@ -45,7 +46,7 @@ export class ReceivedEvent extends BegunEvent implements OperationEvent {
       this.#operation = { ...this.#operation, query, operationName, variables };
       this.query = query;
       this.operationName = operationName;
-      this.variables = variables;
+      this.variables = freezeJson(variables);
     };
   }
 

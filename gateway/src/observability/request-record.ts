@@ -4,7 +4,7 @@ import type { Scope } from '@trestle/telemetry';
 import { toOperationLabel } from './operation-label.ts';
 import type { RecordedHeaders } from './recorded-headers.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { endRequestSpan } from './tracing.ts';
+import { type RequestTarget, endRequestSpan } from './tracing.ts';
 
 export interface RecordedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
@@ -15,6 +15,8 @@ export interface RecordedRequest {
   readonly trace: Scope | undefined;
   /** Undefined without any. */
   readonly headers: RecordedHeaders | undefined;
+  /** Undefined unless the span is exported. */
+  readonly target: RequestTarget | undefined;
 }
 
 export interface RecordOptions {
@@ -49,10 +51,10 @@ export class RequestRecord {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
-    const { method, route, trace, headers } = this.#request;
+    const { method, route, trace, headers, target } = this.#request;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#options.metrics.end({ status, seconds, operation, span: trace?.ids });
-    if (trace) endRequestSpan(trace, { method, route, status, operation, kind, headers });
+    if (trace && target) endRequestSpan(trace, { method, route, status, operation, kind, headers, target });
   }
 
   /** Measures the request if that has not happened, and writes its line to the access log. Later calls do nothing. */

@@ -1,4 +1,6 @@
 /** Attributes of the gateway's spans (OpenTelemetry semantic conventions: HTTP server spans, GraphQL server spans). */
+import type { IncomingMessage } from 'node:http';
+import { ATTR_HTTP_REQUEST_METHOD, ATTR_NETWORK_PROTOCOL_NAME, ATTR_URL_PATH, ATTR_URL_SCHEME } from '@opentelemetry/semantic-conventions';
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Scope } from '@trestle/telemetry';
 import { endServerSpan, toHeaderAttributes } from '@trestle/telemetry/http';
@@ -14,14 +16,35 @@ interface EndedRequest {
   readonly operation: string | undefined;
   readonly kind: string | undefined;
   readonly headers: RecordedHeaders | undefined;
+  readonly target: RequestTarget;
+}
+
+/** What spans contain of the URL of a request. */
+export interface RequestTarget {
+  readonly isEncrypted: boolean;
+  /** Whether the path is one that the gateway serves; any other one may contain personal data. */
+  readonly isServed: boolean;
+}
+
+/** Returns the target of an HTTP request. */
+export function toTarget({ url = '', socket }: IncomingMessage, route: string): RequestTarget {
+  const isServed = url.startsWith(route) && (url.length === route.length || url[route.length] === '?');
+  return { isEncrypted: 'encrypted' in socket && socket.encrypted === true, isServed };
 }
 
 /** Ends the SERVER span of a request. The document is left out: it may contain personal data. */
-export function endRequestSpan(scope: Scope, { method, route, status, operation, kind, headers }: EndedRequest): void {
+export function endRequestSpan(scope: Scope, { method, route, status, operation, kind, headers, target }: EndedRequest): void {
   if (!scope.isExported) return;
   const attributes = toOperationAttributes({ name: operation, kind });
-  endServerSpan(scope, { method, route, status }, headers ? { ...attributes, ...toHeaderAttributes(headers) } : attributes);
+  attributes[ATTR_URL_SCHEME] = target.isEncrypted ? 'https' : 'http';
+  if (target.isServed) attributes[ATTR_URL_PATH] = route;
+  if (method === 'WS') Object.assign(attributes, OF_WEBSOCKETS);
+  if (headers) Object.assign(attributes, toHeaderAttributes(headers));
+  endServerSpan(scope, { method, route: target.isServed ? route : undefined, status }, attributes);
 }
+
+/** `WS` is no method of HTTP: an operation is sent over what a GET has opened. */
+const OF_WEBSOCKETS = { [ATTR_HTTP_REQUEST_METHOD]: 'GET', [ATTR_NETWORK_PROTOCOL_NAME]: 'websocket' };
 
 /** Starts the span of an execution; undefined for a trace that is not exported. */
 export function startExecution(

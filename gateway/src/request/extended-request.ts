@@ -1,5 +1,6 @@
 /** What extensions know of a request, and keep for it. It exists only in a gateway with extensions. */
 import type { Caller } from '@trestle/identity';
+import { type ShownCaller, showCaller } from './shown-caller.ts';
 
 export interface ExtendedRequestSource {
   readonly id: string;
@@ -28,8 +29,7 @@ export class ExtendedRequest implements ExtendedRequestSource {
   readonly #setResponseHeader: ExtendedRequestSource['setResponseHeader'];
   /** The lengths of the values of the headers that extensions have set. */
   #headerLengths: Map<string, number> | undefined = undefined;
-  /** Undefined until the caller is known. */
-  caller: Caller | null | undefined = undefined;
+  #caller: ShownCaller | null | undefined = undefined;
   #state: Map<unknown, unknown> | undefined = undefined;
 
   constructor({ id, transport, method, url, headers, client, setResponseHeader }: ExtendedRequestSource) {
@@ -40,6 +40,17 @@ export class ExtendedRequest implements ExtendedRequestSource {
     this.headers = headers;
     this.client = client;
     this.#setResponseHeader = setResponseHeader;
+    Object.freeze(this);
+  }
+
+  /** What extensions see of the caller; undefined until the caller is known. */
+  get caller(): ShownCaller | null | undefined {
+    return this.#caller;
+  }
+
+  /** Called when the caller is known. */
+  setCaller(caller: Caller | null): void {
+    this.#caller = caller && showCaller(caller);
   }
 
   /** Sets a header of the response, by its name in lower case. Throws a TypeError for more than 50 headers or 8,192 characters of all values. */

@@ -41,3 +41,16 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   for (const name in value) if (isDeeperThan((value as Record<string, unknown>)[name], limit - 1)) return true;
   return false;
 }
+
+/** Freezes the objects and lists of a value of JSON, which is nested at most {@link MAX_JSON_DEPTH} levels deep. What is no JSON, such as a file, stays as it is. */
+export function freezeJson<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (!Array.isArray(value) && !isPlain(value)) return value;
+  for (const each of Object.values(value)) freezeJson<unknown>(each);
+  return Object.freeze(value);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

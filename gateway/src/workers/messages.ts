@@ -68,6 +68,8 @@ export type FromWorker =
   | { readonly kind: 'applied configuration'; readonly files: AcceptedFiles }
   | { readonly kind: 'take'; readonly id: number; readonly takes: readonly Take[] }
   | { readonly kind: 'refund'; readonly key: string; readonly units: number; readonly slot: number }
+  /** The reply to `ping`. */
+  | { readonly kind: 'pong' }
   | { readonly kind: 'read metrics'; readonly id: number }
   /** The reply to `collect`: the metrics of each of its registries. */
   | { readonly kind: 'collected'; readonly id: number; readonly metrics: readonly MetricFacts[] };
@@ -79,4 +81,5 @@ export type FromPrimary =
   | { readonly kind: 'configuration'; readonly accepted: AcceptedFiles; readonly applied: AcceptedFiles | undefined }
   | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Taken[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
-  | { readonly kind: 'collect'; readonly id: number };
+  | { readonly kind: 'collect'; readonly id: number }
+  | { readonly kind: 'ping' };

@@ -11,6 +11,7 @@ import { takeAndGrant } from './grant-units.ts';
 import { closeLostConnections } from './handed-connections.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { SharedPlanners } from './shared-planners.ts';
+import { watchWorker } from './watch-worker.ts';
 
 /** A worker that ended sooner after its start is replaced after a pause, because the next one may end as soon. */
 const STABLE_MS = 5000;
@@ -37,8 +38,10 @@ export async function startWorkers({ count, accepted, log }: WorkersOptions): Pr
     const worker = cluster.fork();
     closeLostConnections(worker);
     const startedAt = performance.now();
+    const hear = watchWorker(worker, send, log);
     worker.on('message', (message: FromWorker) => {
-      answer(worker, message);
+      if (message.kind === 'pong') hear();
+      else answer(worker, message);
     });
     worker.on('error', (error) => {
       log.error('a message to a worker failed', { worker: worker.id, error });
@@ -55,6 +58,7 @@ export async function startWorkers({ count, accepted, log }: WorkersOptions): Pr
   const replace = () => {
     if (phase === 'serving') fork();
   };
+  process.once('exit', killWorkers);
   await Promise.all(Array.from({ length: count }, () => untilListening(fork())));
   phase = 'serving';
   for (let missing = count - listWorkers().length; missing > 0; missing--) fork();
@@ -71,6 +75,11 @@ function describeExit(code: number, signal: string | null): string {
 
 function listWorkers(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker): worker is Worker => worker !== undefined && !worker.isDead());
+}
+
+/** A worker that computes without end does not notice that its primary has ended, and would remain. */
+function killWorkers(): void {
+  for (const worker of listWorkers()) worker.process.kill('SIGKILL');
 }
 
 function untilListening(worker: Worker): Promise<void> {
@@ -100,7 +109,7 @@ interface AnswerParts extends Pick<WorkersOptions, 'log' | 'accepted'> {
 }
 
 /** Returns what handles the messages of workers. */
-function createAnswer({ log, planners, accepted }: AnswerParts): (worker: Worker, message: FromWorker) => void {
+function createAnswer({ log, planners, accepted }: AnswerParts): (worker: Worker, message: Exclude<FromWorker, { kind: 'pong' }>) => void {
   const windows = createSlidingWindows();
   const metrics = collectMetrics(listWorkers, send);
   let applied: AcceptedFiles | undefined;

@@ -85,6 +85,9 @@ export function connectToPrimary(log: Log): Primary {
           send({ kind: 'collected', id: message.id, metrics });
         });
         return;
+      case 'ping':
+        send({ kind: 'pong' });
+        return;
       case 'taken':
         rates.receive(message);
         return;

@@ -21,17 +21,17 @@ export interface ServedRequest {
 
 /**
  * Ends the SERVER span of a request and names it `{method} {route}`. Path and query as sent are omitted, because they may contain personal
- * data. Only statuses of 500 and above are failures (HTTP server spans, "Status").
+ * data. `attributes` take precedence. Only statuses of 500 and above are failures (HTTP server spans, "Status").
  */
 export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Attributes = {}): void {
   if (!scope.isExported) return;
   scope.rename(route === undefined ? method : `${method} ${route}`);
   // Assignments, because a spread with computed keys is slow.
-  const all: Attributes = { ...attributes };
+  const all: Attributes = {};
   all[ATTR_HTTP_REQUEST_METHOD] = method;
   if (route !== undefined) all[ATTR_HTTP_ROUTE] = route;
   all[ATTR_HTTP_RESPONSE_STATUS_CODE] = status;
-  scope.end(all, status >= 500 ? String(status) : undefined);
+  scope.end(Object.assign(all, attributes), status >= 500 ? String(status) : undefined);
 }
 
 /** Returns the attributes of request headers, by their names in lower case: `http.request.header.<name>`, each a list of its value. */

@@ -9,8 +9,9 @@ const INSTANCE = 'service.instance.id';
 
 /** Returns the resource of a process, with the attributes that {@link readResourceAttributes} reads. */
 export async function createResource(service: string, settings: TelemetrySettings): Promise<Resource> {
-  const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  return resourceFromAttributes(readResourceAttributes(service, settings));
+  const { defaultResource, resourceFromAttributes } = await import('@opentelemetry/resources');
+  // The default has `telemetry.sdk.name`, `.language` and `.version`, which the specification demands.
+  return defaultResource().merge(resourceFromAttributes(readResourceAttributes(service, settings)));
 }
 
 /**

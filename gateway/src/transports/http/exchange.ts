@@ -7,6 +7,7 @@ import type { Scope, Tracing } from '@trestle/telemetry';
 import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
+import { toTarget } from '../../observability/tracing.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { chooseVary } from './cache-control.ts';
 import type { Compression } from './compression.ts';
@@ -58,7 +59,9 @@ export class HttpExchange {
     this.trace = tracing.begin(request.headers);
     const { requestId, trace } = this;
     const route = served?.path ?? path;
-    const recorded = { method: request.method ?? '', route, requestId, trace, headers: recordHeaders(request.headers) };
+    const headers = recordHeaders(request.headers);
+    const target = trace?.isExported ? toTarget(request, route) : undefined;
+    const recorded = { method: request.method ?? '', route, requestId, trace, headers, target };
     this.record = new RequestRecord(recorded, { metrics, log });
     this.compression = compression;
     this.#readCacheVary = readCacheVary;

@@ -9,6 +9,7 @@ import type { Tracing } from '@trestle/telemetry';
 import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
+import { toTarget } from '../../observability/tracing.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { Hooks } from '../../extensions/compile-hooks.ts';
 import { readClient, readClientApplication } from '../../request/caller.ts';
@@ -43,7 +44,9 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
     const { requestId } = operation;
     const trace = tracing.begin({});
     const headers = recordHeaders(request.headers);
-    const record = new RequestRecord({ method: 'WS', route: path, requestId, trace, headers }, { metrics: requests, log });
+    const target = trace?.isExported ? { ...toTarget(request, path), isServed: true } : undefined;
+    const recorded = { method: 'WS', route: path, requestId, trace, headers, target };
+    const record = new RequestRecord(recorded, { metrics: requests, log });
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
