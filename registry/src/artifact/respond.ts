@@ -1,5 +1,6 @@
 /** Responses of the endpoints beside GraphQL: text with an ETag, or an error in our envelope. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toDatabaseFault } from '@trestle/chassis/database/database-faults';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, fail, toFault } from '@trestle/schema/errors';
 import { toRequestId } from '@trestle/service/messages/request-id';
@@ -12,7 +13,7 @@ export type Reply =
   | { readonly kind: 'json'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string };
 
-/** Creates an endpoint. What `reply` throws is sent as an error, and logged when it is unexpected. */
+/** Creates an endpoint. What `reply` throws is sent as an error, and logged when it is unexpected or of the database. */
 export function createEndpoint(reply: (request: IncomingMessage, signal: AbortSignal) => Promise<Reply>, log: Log): Endpoint {
   return (request, response) => {
     const closed = new AbortController();
@@ -22,9 +23,11 @@ export function createEndpoint(reply: (request: IncomingMessage, signal: AbortSi
     reply(request, closed.signal)
       .then((result) => send(result, request, response))
       .catch((error: unknown) => {
-        const fault = toFault(error);
+        const databaseFault = toDatabaseFault(error);
+        const fault = databaseFault ?? toFault(error);
         const requestId = toRequestId(request.headers['x-request-id']);
         if (fault.code === 'INTERNAL_ERROR') log.error('request failed', { requestId, error: fault.cause });
+        if (databaseFault) log.warn('request failed', { requestId, error });
         if (response.headersSent) response.destroy();
         else sendFault({ request, response }, fault, requestId);
       });

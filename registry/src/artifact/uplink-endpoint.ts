@@ -9,6 +9,7 @@ import { fail } from '@trestle/schema/errors';
 import { type ExecutionResult, GraphQLError, buildSchema, execute, parse, validate } from 'graphql';
 import type { Store } from '../store.ts';
 import { type CurrentRelease, findCurrentFor, readSupergraph, servedIdOf } from './current-launch.ts';
+import { readBody } from './read-body.ts';
 import { type Reply, createEndpoint } from './respond.ts';
 
 /** The path. */
@@ -77,7 +78,7 @@ export function createUplinkEndpoint(store: Store, log: Log): Endpoint {
   };
   return createEndpoint(async (request): Promise<Reply> => {
     if (request.method !== 'POST') return { kind: 'refused', code: 'METHOD_NOT_ALLOWED', message: 'Send POST.' };
-    return { kind: 'json', body: await run(await readBody(request), rootValue, log) };
+    return { kind: 'json', body: await run(await readQuery(request), rootValue, log) };
   }, log);
 }
 
@@ -103,17 +104,11 @@ async function run({ query, variables, operationName }: Body, rootValue: object,
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<Body> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw fail('PAYLOAD_TOO_LARGE', `The request body exceeds the limit of ${String(MAX_BYTES)} bytes.`);
-    chunks.push(chunk);
-  }
+async function readQuery(request: IncomingMessage): Promise<Body> {
+  const text = await readBody(request, MAX_BYTES);
   let body: unknown;
   try {
-    body = JSON.parse(Buffer.concat(chunks).toString());
+    body = JSON.parse(text);
   } catch {
     body = undefined;
   }

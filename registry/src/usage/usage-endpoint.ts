@@ -5,6 +5,7 @@ import type { Endpoint } from '@trestle/chassis/server/subgraph';
 import type { Log } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
 import { Counter, type Registry as Metrics } from 'prom-client';
+import { readBody } from '../artifact/read-body.ts';
 import { type Reply, createEndpoint } from '../artifact/respond.ts';
 import { createTurns } from '../composition/turns.ts';
 import type { Store } from '../store.ts';
@@ -61,15 +62,9 @@ export function createUsageEndpoint({ store, database, metrics, now, log }: Usag
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw fail('PAYLOAD_TOO_LARGE', `The request body exceeds the limit of ${String(MAX_BYTES)} bytes.`);
-    chunks.push(chunk);
-  }
+  const text = await readBody(request, MAX_BYTES);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString());
+    return JSON.parse(text);
   } catch {
     throw fail('VALIDATION_ERROR', 'The request body must be JSON.');
   }

@@ -15,6 +15,8 @@ export class Request extends Http2ServerRequest {
     // HTTP/2 sends the host in a pseudo-header (RFC 9113 §8.3.1).
     const { headers } = this;
     if (headers[':authority'] !== undefined) headers.host ??= headers[':authority'];
+    // An empty body that came in a frame of its own has ended before the request was created, and its stream emits no further `end`.
+    if (this.stream.readableEnded) this.push(null);
   }
 
   /** A body that is cut off emits `close` without `end`. */

@@ -191,6 +191,12 @@ describe('plain HTTP at a port with a certificate', () => {
 });
 
 describe('HTTP/2', () => {
+  it('serves a request whose empty body ends in a frame after its headers, as HTTP/1.1 with Content-Length: 0', () =>
+    withSession(async (session) => {
+      const { headers } = await read(post(session).end());
+      expect([headers[':status'], handled[0]?.events[0]]).toEqual([200, 'end']);
+    }));
+
   it('answers a body that arrives too slowly with 408', () =>
     withSession(async (session) => {
       const stream = post(session);

@@ -11,7 +11,7 @@ import { createEvents } from './source-streams/events.ts';
 import { createFeedEndpoint } from './feeds/feed-endpoint.ts';
 import { createHttpFeed } from './feeds/http-feed.ts';
 import { createLocalFeed } from './feeds/local-feed.ts';
-import { createNatsBus } from './nats/nats-bus.ts';
+import { type NatsBus, createNatsBus } from './nats/nats-bus.ts';
 import { createNatsFeed } from './nats/nats-feed.ts';
 import { publishFeed } from './nats/nats-publisher.ts';
 import { type TestNats, startTestNats } from './nats/test-nats.ts';
@@ -30,7 +30,9 @@ interface Fixture {
   readonly database: Database;
   readonly close: () => Promise<void>;
 }
-type Open = (local: EventFeed) => Promise<{ readonly feed: EventFeed; readonly stop: () => Promise<void> }>;
+type Open = (local: EventFeed, bus?: NatsBus) => Promise<{ readonly feed: EventFeed; readonly stop: () => Promise<void> }>;
+
+const openBus = () => createNatsBus({ url: nats?.url ?? '', prefix: `test${crypto.randomUUID().slice(0, 8)}`, retentionHours: 24 });
 
 const TRANSPORTS: Readonly<Record<string, Open>> = {
   'the outbox': (feed) => Promise.resolve({ feed, stop: () => Promise.resolve() }),
@@ -49,8 +51,7 @@ const TRANSPORTS: Readonly<Record<string, Open>> = {
       },
     };
   },
-  async NATS(local) {
-    const bus = createNatsBus({ url: nats?.url ?? '', prefix: `test${crypto.randomUUID().slice(0, 8)}`, retentionHours: 24 });
+  async NATS(local, bus = openBus()) {
     // Two publishers, as of two processes: the stream must have each event once.
     const publishers = [publishFeed({ feed: local, bus, log }), publishFeed({ feed: local, bus, log })];
     await bus.ensureStream('users');
@@ -64,12 +65,12 @@ const TRANSPORTS: Readonly<Record<string, Open>> = {
   },
 };
 
-async function open(transport: string): Promise<Fixture> {
+async function open(transport: string, bus?: NatsBus): Promise<Fixture> {
   const testDatabase: TestDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   const database = openTestDatabase({ url: testDatabase.url, connections: 20 });
   const events = createEvents({ url: testDatabase.url, database, topics: {}, log });
   const local = createLocalFeed({ source: 'users', database, events, waitMs: WAIT_MS });
-  const { feed, stop } = (await TRANSPORTS[transport]?.(local)) ?? { feed: local, stop: () => Promise.resolve() };
+  const { feed, stop } = (await TRANSPORTS[transport]?.(local, bus)) ?? { feed: local, stop: () => Promise.resolve() };
   return {
     feed,
     database,
@@ -171,6 +172,28 @@ describe.each(Object.keys(TRANSPORTS))('a feed from %s', (transport) => {
 });
 
 describe('NATS JetStream', () => {
+  it('passes over messages of other clients of the bus, and messages that are removed', async () => {
+    if (!nats) return;
+    const bus = openBus();
+    const fixture = await open('NATS', bus);
+    const { js, jsm } = await bus.ensureStream('users');
+    const add = (text: string) => js.publish(bus.subjectOf('users', 'user.created'), text);
+    await add('added before the events');
+    await insert(fixture, named('early', 3));
+    const early = await take(fixture.feed, 3);
+    await add('added behind the events');
+    const { seq } = await add('{"source":"/elsewhere"}');
+    await jsm.streams.deleteMessage(bus.streamOf('users'), seq);
+    await insert(fixture, named('late', 3));
+    const anew = createNatsFeed({ source: 'users', bus, waitMs: WAIT_MS });
+    for (const feed of [fixture.feed, anew])
+      for (const [at, { position }] of early.entries())
+        expect(subjectsOf(await take(feed, 5 - at, { after: position }))).toEqual(
+          [...named('early', 3), ...named('late', 3)].slice(at + 1),
+        );
+    await fixture.close();
+  });
+
   it('gets every event once after it was killed, and after it lost its streams; consumers continue where they were', async () => {
     if (!nats) return;
     const fixture = await open('NATS');

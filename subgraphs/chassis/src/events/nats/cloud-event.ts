@@ -1,4 +1,5 @@
 /** Events in the JSON format of CloudEvents 1.0, as the bus carries them to other teams too. No I/O. */
+import { fail } from '@trestle/schema/errors';
 import type { DomainEvent } from '../feeds/domain-event.ts';
 import { isDomainEvent } from '../feeds/parse-events.ts';
 
@@ -31,12 +32,22 @@ export function toCloudEvent({ source, ownerId, data, ...event }: DomainEvent): 
   };
 }
 
-/** Parses a message from the bus. Returns undefined for anything but an event of the source. */
+/**
+ * Parses a message from the bus. Returns undefined for a message that is not of the source: every client of the bus that may publish can add one to the
+ * stream. Throws UPSTREAM_ERROR for a message that names the source and is no event.
+ */
 export function parseCloudEvent(text: string, source: string): DomainEvent | undefined {
+  const message = parseObject(text);
+  if (message?.source !== `/${source}`) return undefined;
+  const { id, position, type, subject, time, ownerid, audience, data } = message;
+  const event: unknown = { id, source, position, type, subject, time, ownerId: ownerid ?? null, audience, data };
+  if (!isDomainEvent(event)) throw fail('UPSTREAM_ERROR', `A message of ${source} is no event: \`${text.slice(0, 100)}\`.`);
+  return event;
+}
+
+function parseObject(text: string): Partial<CloudEvent> | undefined {
   try {
-    const { id, source: uri, position, type, subject, time, ownerid, audience, data } = JSON.parse(text) as Partial<CloudEvent>;
-    const event: unknown = { id, source, position, type, subject, time, ownerId: ownerid ?? null, audience, data };
-    return uri === `/${source}` && isDomainEvent(event) ? event : undefined;
+    return (JSON.parse(text) as Partial<CloudEvent> | null) ?? undefined;
   } catch {
     return undefined;
   }

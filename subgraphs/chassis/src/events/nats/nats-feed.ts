@@ -54,7 +54,7 @@ export function createNatsFeed({ source, bus, waitMs = WAIT_MS }: NatsFeedOption
       return [];
     }
     const messages = await orAbort(take(consumer, limit, waitMs), signal);
-    const events = messages.map((message) => toEvent(message, source));
+    const events = messages.flatMap((message) => parseCloudEvent(message.string(), source) ?? []);
     if (isBegunAgain(after, events)) throw fail('GONE', `The events of ${source} begin again. Read without a position.`);
     cursor = { consumer, after: events.at(-1)?.position ?? after };
     return events;
@@ -87,12 +87,6 @@ async function take(consumer: Consumer, limit: number, waitMs: number): Promise<
 function isBegunAgain(after: string | undefined, [first]: readonly DomainEvent[]): boolean {
   const [read, next] = [after, first?.position].map((position) => (position === undefined ? undefined : parseFeedPosition(position)));
   return read !== undefined && next !== undefined && next.position <= read.position;
-}
-
-function toEvent(message: JsMsg, source: string): DomainEvent {
-  const event = parseCloudEvent(message.string(), source);
-  if (!event) throw fail('UPSTREAM_ERROR', `Message ${String(message.seq)} of ${source} is no event.`);
-  return event;
 }
 
 /** Rejects when the signal is aborted, though the request goes on until its time limit. */

@@ -5,7 +5,7 @@ import { Fault } from '@trestle/schema/errors';
 import { toCloudEvent } from './cloud-event.ts';
 import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '../feeds/domain-event.ts';
 import type { NatsBus, OpenBus } from './nats-bus.ts';
-import { readLastMessage } from './nats-stream.ts';
+import { readEnd } from './nats-stream.ts';
 import { repeatUntilStopped } from '../feeds/repeat-until-stopped.ts';
 
 /** What the publisher is created from. */
@@ -16,13 +16,13 @@ export interface PublisherOptions {
   readonly log: Log;
 }
 
-/** Codes of the error that the last message of the stream is another one than the expected. */
-const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
+/** Codes of the errors that the last message of the stream is another one than the expected. */
+const WRONG_LAST_MESSAGE: readonly unknown[] = [10_070, 10_071, 10_164];
 
 /**
- * Starts to publish. The last message of the stream is the only record of the position. Each message names the sequence that it must follow, and
+ * Starts to publish. The last event of the stream is the only record of the position. Each message names the sequence that it must follow, and
  * its `Nats-Msg-Id` is the event's id with its own sequence. When several publishers are at one position, NATS stores the event of one. It sends the
- * others the sequence of the stored message; after the time for which it remembers ids it refuses them, and they read the last message again.
+ * others the sequence of the stored message; after the time for which it remembers ids it refuses them, and they read the end of the stream again.
  */
 export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
   return repeatUntilStopped({
@@ -36,7 +36,7 @@ export function publishFeed(options: PublisherOptions): { readonly stop: () => P
 async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: AbortSignal, onSuccess: () => void): Promise<void> {
   const open = await bus.ensureStream(feed.source);
   const stream = bus.streamOf(feed.source);
-  let { sequence, event } = await readLastMessage(open, { stream, source: feed.source });
+  let { sequence, event } = await readEnd(open, { stream, source: feed.source });
   while (!signal.aborted) {
     const events = await feed.read(event?.position, MAX_FEED_EVENTS, signal).catch((error: unknown) => {
       if (error instanceof Fault && error.code === 'GONE') return undefined;
@@ -53,7 +53,7 @@ async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: A
     if (await publish({ open, bus, events, sequence })) {
       sequence += events.length;
       event = events.at(-1) ?? event;
-    } else ({ sequence, event } = await readLastMessage(open, { stream, source: feed.source }));
+    } else ({ sequence, event } = await readEnd(open, { stream, source: feed.source }));
     onSuccess();
   }
 }
@@ -71,17 +71,19 @@ interface Publication {
  * In this case, and after an error, those before the first one that failed are stored, and others only in their places.
  */
 async function publish({ open: { js }, bus, events, sequence }: Publication): Promise<boolean> {
+  // With the place: events of a backup that was restored are published again, soon after they were the first time.
+  const ids = events.map(({ id }, i) => `${id}.${String(sequence + i + 1)}`);
   const stored = await Promise.allSettled(
     events.map((event, i) =>
       js.publish(bus.subjectOf(event.source, event.type), JSON.stringify(toCloudEvent(event)), {
-        // With the place: events of a backup that was restored are published again, soon after they were the first time.
-        msgID: `${event.id}.${String(sequence + i + 1)}`,
-        expect: { lastSequence: sequence + i },
+        msgID: ids[i] as string,
+        // A message of another client in the place of the event before it must not let this one follow: that event would be left out.
+        expect: { lastSequence: sequence + i, ...(i > 0 && { lastMsgID: ids[i - 1] as string }) },
       }),
     ),
   );
   const failed = stored.find((each) => each.status === 'rejected');
-  if (failed && !WRONG_LAST_SEQUENCE.includes((failed.reason as { code?: unknown }).code)) throw failed.reason;
+  if (failed && !WRONG_LAST_MESSAGE.includes((failed.reason as { code?: unknown }).code)) throw failed.reason;
   if (failed) return false;
   const isInPlace = ({ seq }: PubAck, i: number) => seq === sequence + i + 1;
   const areInPlace = stored.every((each, i) => each.status === 'fulfilled' && isInPlace(each.value, i));

@@ -9,26 +9,19 @@ interface StreamOfSource {
   readonly source: string;
 }
 
-/** A message, and the event in it. */
-export interface Message {
+/** The end of a stream. */
+export interface End {
+  /** The sequence of the last message. */
   readonly sequence: number;
-  /** Undefined when the stream is empty. */
+  /** The last event. Undefined when the stream has none. */
   readonly event: DomainEvent | undefined;
 }
 
-/** How often the last message is read again when it is gone: a publisher that begins the stream again has just removed it. */
-const READS = 5;
-
-/** Reads the last message of a stream. */
-export async function readLastMessage(open: OpenBus, { stream, source }: StreamOfSource): Promise<Message> {
-  for (let left = READS; ; left--) {
-    const { state } = await open.jsm.streams.info(stream);
-    const { last_seq: sequence } = state;
-    if (state.messages === 0) return { sequence, event: undefined };
-    const event = await findEvent(open, { stream, source }, sequence);
-    if (event) return { sequence, event };
-    if (left === 1) throw noEvent(stream, sequence);
-  }
+/** Reads the end of a stream. */
+export async function readEnd(open: OpenBus, of: StreamOfSource): Promise<End> {
+  const { state } = await open.jsm.streams.info(of.stream);
+  const { last_seq: last, first_seq: first } = state;
+  return { sequence: last, event: state.messages === 0 ? undefined : await findLatest(open, of, { first, last }) };
 }
 
 /**
@@ -42,16 +35,18 @@ export async function findSequence(open: OpenBus, of: StreamOfSource, after: str
   if (state.messages === 0) return wanted ? undefined : state.last_seq + 1;
   if (!wanted) return state.first_seq;
   let [low, high] = [state.first_seq, state.last_seq];
-  const newest = await readPosition(open, of, high);
-  if (newest.position < wanted.position && isLater(newest, wanted)) throw gone(after);
-  if (newest.position < wanted.position) return undefined;
+  const latestUpTo = (last: number) => readLatestPosition(open, of, { first: state.first_seq, last });
+  const newest = await latestUpTo(high);
+  if (newest && newest.position < wanted.position && isLater(newest, wanted)) throw gone(after);
+  if (!newest || newest.position < wanted.position) return undefined;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if ((await readPosition(open, of, middle)).position < wanted.position) low = middle + 1;
+    const latest = await latestUpTo(middle);
+    if (!latest || latest.position < wanted.position) low = middle + 1;
     else high = middle;
   }
-  const { id } = await readPosition(open, of, low);
-  if (id !== wanted.id) throw gone(after);
+  const found = await latestUpTo(low);
+  if (found?.id !== wanted.id) throw gone(after);
   return low + 1;
 }
 
@@ -67,24 +62,28 @@ function gone(after: string | undefined): Error {
   return fail('GONE', `Position ${String(after)} is no longer available. Read without a position.`);
 }
 
-async function readPosition(open: OpenBus, of: StreamOfSource, sequence: number): Promise<FeedPosition> {
-  const { position } = await readEvent(open, of, sequence);
-  const parsed = parseFeedPosition(position);
-  if (!parsed) throw fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${of.stream} has no position.`);
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+async function readLatestPosition(open: OpenBus, of: StreamOfSource, range: Range): Promise<FeedPosition | undefined> {
+  const event = await findLatest(open, of, range);
+  if (!event) return undefined;
+  const parsed = parseFeedPosition(event.position);
+  if (!parsed) throw fail('UPSTREAM_ERROR', `Event ${event.id} of ${of.stream} has no position.`);
   return parsed;
 }
 
-async function readEvent(open: OpenBus, of: StreamOfSource, sequence: number): Promise<DomainEvent> {
-  const event = await findEvent(open, of, sequence);
-  if (!event) throw noEvent(of.stream, sequence);
-  return event;
-}
-
-async function findEvent({ jsm }: OpenBus, { stream, source }: StreamOfSource, sequence: number): Promise<DomainEvent | undefined> {
-  const message = await jsm.streams.getMessage(stream, { seq: sequence });
-  return message ? parseCloudEvent(message.string(), source) : undefined;
-}
-
-function noEvent(stream: string, sequence: number): Error {
-  return fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${stream} is no event.`);
+/** Finds the last event of a part of the stream. Messages that are not of the source are passed over, and those that operators have removed. */
+async function findLatest({ jsm }: OpenBus, { stream, source }: StreamOfSource, { first, last }: Range): Promise<DomainEvent | undefined> {
+  let oldest = first;
+  for (let sequence = last; sequence >= oldest; sequence--) {
+    const message = await jsm.streams.getMessage(stream, { seq: sequence });
+    const event = message && parseCloudEvent(message.string(), source);
+    if (event) return event;
+    // Nothing is left to look at when a publisher that begins the stream again has just removed all messages.
+    if (!message) oldest = Math.max(oldest, (await jsm.streams.info(stream)).state.first_seq);
+  }
+  return undefined;
 }
