@@ -19,6 +19,7 @@ import {
   refuseGraphSettings,
 } from './configuration/graph-places.ts';
 import { findCombinationFaults } from './configuration/combination-faults.ts';
+import { isAuthConfigured } from './configuration/is-auth-configured.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { readListSizes } from './configuration/list-sizes.ts';
@@ -50,6 +51,8 @@ interface LayerConfig extends SubgraphReadings {
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
+  /** Whether authentication is off because nobody has configured it. */
+  readonly isAuthDefaulted?: boolean;
   readonly headerRules: Configuration['headerRules'];
   readonly env: Values;
 }
@@ -73,8 +76,10 @@ export async function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   accepted?: AcceptedFiles,
 ): Promise<ProcessConfig> {
-  const given = omitEmpty({ ...environment, ...readCommandLine(args).settings });
-  const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment, accepted);
+  const written = omitEmpty({ ...environment, ...readCommandLine(args).settings });
+  const configuration = await loadConfiguration(written['TRESTLE_CONFIG'], environment, accepted);
+  const isAuthDefaulted = !isAuthConfigured(written, configuration);
+  const given = isAuthDefaulted ? { ...written, AUTH: 'off' } : written;
   const faults = new SettingsFaults();
   const named = readGraphs({ ...configuration.values, ...given }, configuration.graphs, (graph, key, message) => {
     faults.add(describeGraphFault({ graph, key, message }, configuration));
@@ -93,7 +98,7 @@ export async function readConfig(
   for (const fault of findSharedCopies(graphs)) faults.add(fault);
   faults.report();
   // Without a fault there are all values.
-  const process = own as Config;
+  const process = { ...(own as Config), isAuthDefaulted };
   return { ...process, graphs: named ? graphs : [{ place: EVERYWHERE, config: process }] };
 }
 
