@@ -111,8 +111,10 @@ graphs:
     expect(faults).toEqual([
       `SUPERGRAPH_PATH: ${message}`,
       expect.stringContaining(`supergraph.file: ${message}`),
-      `SUBGRAPH_URL_A: ${message}`,
+      expect.stringMatching(/^trestle\.yaml:\d+:\d+: subgraphs\.a\.url: must be in the file of a graph/),
     ]);
+    const files = { 'trestle.yaml': PROCESS, 'shop.yaml': SHOP, 'admin.yaml': ADMIN };
+    expect(await faultsOf(files, { SUBGRAPH_URL_A: 'http://a/' })).toEqual([`SUBGRAPH_URL_A: ${message}`]);
   });
 
   it('needs keys of tokens for graphs that check them, not for the process', async () => {

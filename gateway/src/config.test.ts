@@ -103,7 +103,7 @@ describe('readConfig with a configuration file', () => {
   it('refuses callbacks of subgraphs without an address for them, and with several workers', async () => {
     const text = 'subgraphs: { orders: { subscriptionProtocol: callback } }';
     const options = { args: ['--supergraph', 's.graphql', '--auth', 'off'] };
-    await expect(read(text, options)).rejects.toThrow(/SUBSCRIPTION_CALLBACK_URL.*needs server\.callbackUrl/);
+    await expect(read(text, options)).rejects.toThrow(/server\.callbackUrl: must be set \(SUBSCRIPTION_CALLBACK_URL\)/);
     const url = 'http://10.0.0.5:4100/callbacks';
     await expect(read(`server: { callbackUrl: "${url}", workers: 2 }\n${text}`, options)).rejects.toThrow(/callbackUrl.*several workers/);
     expect((await read(`server: { callbackUrl: "${url}" }\n${text}`, options)).SUBSCRIPTION_CALLBACK_URL).toBe(url);
@@ -154,6 +154,22 @@ describe('readConfig with a configuration file', () => {
     await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
       /trestle\.yaml:1:1: nope: is unknown\n.*trestle\.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl/,
     );
+  });
+
+  it.each([
+    [
+      'no stage of a coprocessor',
+      'extensions:\n  coprocessor: { url: "http://h/" }',
+      '2:3: extensions.coprocessor.stages: must name a stage',
+    ],
+    ['no address of a stage', 'extensions:\n  coprocessor: { stages: [onRequest] }', '2:3: extensions.coprocessor.url: must be set'],
+    [
+      'no address for callbacks',
+      'server: {}\nsubgraphs: { a: { subscriptionProtocol: callback } }',
+      '1:1: server.callbackUrl: must be set',
+    ],
+  ])('names the line of the section where %s is set', async (_, text, fault) => {
+    await expect(read(text, { args: ARGS })).rejects.toThrow(`trestle.yaml:${fault}`);
   });
 
   it.each([

@@ -7,8 +7,7 @@ import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
 import type { AcceptedFiles } from './configuration/file/accepted-files.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
-import { ENTRIES } from './configuration/entries/entries.ts';
-import type { AddFault, FileSettingName } from './configuration/entries/entry.ts';
+import type { FileSettingName } from './configuration/entries/entry.ts';
 import {
   EVERYWHERE,
   type GraphPlace,
@@ -19,6 +18,8 @@ import {
   refuseGraphSettings,
 } from './configuration/graph-places.ts';
 import { findCombinationFaults } from './configuration/combination-faults.ts';
+import { createAddFault, hasFault } from './configuration/describe-fault.ts';
+import { isAuthConfigured } from './configuration/is-auth-configured.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { readListSizes } from './configuration/list-sizes.ts';
@@ -50,6 +51,8 @@ interface LayerConfig extends SubgraphReadings {
   readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
+  /** Whether authentication is off because nobody has configured it. */
+  readonly isAuthDefaulted?: boolean;
   readonly headerRules: Configuration['headerRules'];
   readonly env: Values;
 }
@@ -73,8 +76,10 @@ export async function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   accepted?: AcceptedFiles,
 ): Promise<ProcessConfig> {
-  const given = omitEmpty({ ...environment, ...readCommandLine(args).settings });
-  const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment, accepted);
+  const written = omitEmpty({ ...environment, ...readCommandLine(args).settings });
+  const configuration = await loadConfiguration(written['TRESTLE_CONFIG'], environment, accepted);
+  const isAuthDefaulted = !isAuthConfigured(written, configuration);
+  const given = isAuthDefaulted ? { ...written, AUTH: 'off' } : written;
   const faults = new SettingsFaults();
   const named = readGraphs({ ...configuration.values, ...given }, configuration.graphs, (graph, key, message) => {
     faults.add(describeGraphFault({ graph, key, message }, configuration));
@@ -93,7 +98,7 @@ export async function readConfig(
   for (const fault of findSharedCopies(graphs)) faults.add(fault);
   faults.report();
   // Without a fault there are all values.
-  const process = own as Config;
+  const process = { ...(own as Config), isAuthDefaulted };
   return { ...process, graphs: named ? graphs : [{ place: EVERYWHERE, config: process }] };
 }
 
@@ -118,7 +123,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const subscriptionProtocols = readByName('SUBGRAPH_SUBSCRIPTION_PROTOCOL_', SUBSCRIPTION_PROTOCOLS);
   const stages: StageChoices = faults.attempt(() => readStages(env)) ?? new Map();
   const listSizes = faults.attempt(() => readListSizes(env)) ?? {};
-  const addFault = createAddFault({ configuration, given }, faults);
+  const addFault = createAddFault({ configuration, given: { ...inherited, ...given } }, faults);
   if (!values) return undefined;
   // Credentials cannot be checked without keys. When the file cannot be read, or has a fault at them, it may name them, so no fault is reported.
   const hasFaultyKeys = !configuration.isWellFormed || KEY_SETTINGS.some((name) => hasFault(name, { configuration }));
@@ -180,37 +185,6 @@ function describeGraphFault(
   return written === undefined
     ? `GRAPH_${key.toUpperCase()}_${graph.toUpperCase()}: ${message}`
     : describe(`graphs.${written}`, `\`${key}\` ${message}`);
-}
-
-interface Fault {
-  /** An environment variable. */
-  readonly name: string;
-  readonly message: string;
-}
-
-interface FaultPlaces {
-  readonly configuration: Configuration;
-  /** The settings that do not come from the file. */
-  readonly given: Readonly<Record<string, string>>;
-}
-
-/** Returns what adds a fault of a setting, with its place. */
-function createAddFault(places: FaultPlaces, faults: SettingsFaults): AddFault {
-  return (name, message, needed) => {
-    if (hasFault(name, places) || (needed !== undefined && hasFault(needed, places))) return;
-    faults.add(describeFault({ name, message }, places));
-  };
-}
-
-/** Returns whether the file has a fault at a setting. Its value is missing then, which is no fault of its own. */
-function hasFault(name: string, { configuration }: Pick<FaultPlaces, 'configuration'>): boolean {
-  return Object.hasOwn(ENTRIES, name) && configuration.isFaulty(ENTRIES[name as FileSettingName].path);
-}
-
-/** Returns the fault with its place in the file, when the value comes from there. */
-function describeFault({ name, message }: Fault, { configuration, given }: FaultPlaces): string {
-  const isInFile = Object.hasOwn(ENTRIES, name) && configuration.values[name] !== undefined && given[name] === undefined;
-  return isInFile ? configuration.describe(ENTRIES[name as FileSettingName].path, message) : `${name}: ${message}`;
 }
 
 type SettingValues = ReturnType<typeof readSettings<typeof settings>>;

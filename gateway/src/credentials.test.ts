@@ -49,7 +49,24 @@ it('accepts tokens of other issuers where there are no keys of our own', async (
   expect(verifier?.verify(await issuer.sign({ sub: 'bob' }))).toMatchObject({ userId: 'acme:bob' });
   const own = await issuer.sign({ iss: 'trestle', aud: 'trestle-api', role: 'ADMIN', gen: 0 });
   expect(() => verifier?.verify(own)).toThrow('invalid, expired or revoked');
-  await expect(readConfig(['--supergraph', 'supergraph.graphql'], {})).rejects.toThrow(
+  await expect(readConfig(['--auth', 'on', '--supergraph', 'supergraph.graphql'], {})).rejects.toThrow(
+    'TOKEN_PUBLIC_KEY_FILE: is required unless TOKEN_JWKS_URL or TRUSTED_ISSUERS_FILE is set',
+  );
+});
+
+it('checks no credential where a supergraph is all that is given', async () => {
+  const { graphs } = await readConfig(['--supergraph', 'supergraph.graphql'], {});
+  expect(graphs[0]?.config).toMatchObject({ AUTH: false, isAuthDefaulted: true, hasRateLimits: false });
+});
+
+it.each([
+  ['AUTH', 'on'],
+  ['AUTH_REQUIRED', 'off'],
+  ['REVOCATIONS_URL', 'http://127.0.0.1:9/revocations'],
+  ['API_KEY_EXCHANGE_URL', 'http://127.0.0.1:9/exchange'],
+  ['DENIED_FIELDS', 'refuse'],
+])('does not start without keys where %s is set: the process may have lost them', async (name, value) => {
+  await expect(readConfig(['--supergraph', 'supergraph.graphql'], { [name]: value })).rejects.toThrow(
     'TOKEN_PUBLIC_KEY_FILE: is required unless TOKEN_JWKS_URL or TRUSTED_ISSUERS_FILE is set',
   );
 });

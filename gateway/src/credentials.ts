@@ -9,12 +9,16 @@ import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { Config } from './config.ts';
 
+const AUTH_DEFAULTED =
+  'authentication is off, because neither a configuration file nor a setting of authentication was given: credentials go to the subgraphs unchecked';
+
 /** Creates the check of credentials; it has no verifier for a gateway that leaves credentials to its subgraphs. */
 export async function createVerifier(config: Config, { log, metrics }: { readonly log: Log; readonly metrics: Registry }) {
   const { REVOCATIONS_URL: url } = config;
   const revocations = createRevocations({ foreignSeconds: toRevocationSeconds(config.TRUSTED_ISSUERS_FILE) });
   const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
   const verification = config.AUTH ? await startVerification(config, { log, revocations, needsOwn: false }) : undefined;
+  if (config.isAuthDefaulted === true) log.warn(AUTH_DEFAULTED);
   // A token that was revoked before must not be accepted after a start.
   if (revocationWatch) await revocationWatch.settled;
   else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');

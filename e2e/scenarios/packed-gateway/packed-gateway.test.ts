@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation/federation.ts';
+import { type Federation, type SubgraphSource, compose, startFederation, startGateway } from '../../stack/federation/federation.ts';
+import { request } from '../../stack/clients/client.ts';
 import { readRequests } from '../../stack/collectors/graphos-report.ts';
 import { startReportReceiver } from '../../stack/collectors/report-receiver.ts';
 import { call, withAgent } from '../mcp/agent.ts';
@@ -96,6 +97,21 @@ describe('the package @trestle/gateway, installed from its tarball', () => {
     expect((await run(command, ['--version'], { cwd: folder })).stdout).toBe(`${version}\n`);
     const failed = run(command, ['--auth', 'off'], { cwd: folder, env: { PATH: process.env['PATH'] } });
     await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('--supergraph') });
+  });
+
+  it('serves a supergraph with its file as the only setting, and says that it checks no credentials', async () => {
+    const file = join(folder, 'only.graphql');
+    await writeFile(file, await compose(SOURCES, {}));
+    const gateway = await startGateway(['--supergraph', file, '--port', '0'], {}, command);
+    try {
+      const body = { query: '{ __typename }' };
+      const headers = { authorization: 'Bearer of-a-subgraph' };
+      const reply = await request(`${gateway.url}/graphql`, { method: 'POST', body, headers });
+      expect([reply.status, reply.body]).toEqual([200, { data: { __typename: 'Query' } }]);
+      expect(gateway.lines.join('\n')).toContain('authentication is off');
+    } finally {
+      await gateway.end('SIGTERM');
+    }
   });
 
   it('writes a configuration file with its schema, checks it, and starts with it', async () => {

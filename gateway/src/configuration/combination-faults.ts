@@ -17,7 +17,7 @@ const NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
 const REPORTS_NEED_TLS = 'must be an https URL, because the key is sent with reports; http is allowed for loopback addresses only';
-const CALLBACKS_NEED_URL = 'needs server.callbackUrl, to which a subgraph with subscriptionProtocol: callback sends its events';
+const CALLBACKS_NEED_URL = 'must be set (SUBSCRIPTION_CALLBACK_URL): a subgraph with subscriptionProtocol: callback sends its events there';
 const CALLBACKS_NEED_ONE_WORKER = 'must not be set with several workers: callbacks must reach the process that has the subscription';
 
 type SettingValues = ReturnType<typeof readSettings<typeof settings>>;

@@ -82,8 +82,14 @@ export async function loadConfiguration(
     faults: writeFaults(file, parsed, faults),
     isFaulty: (path) =>
       faults.some((fault) => fault.path === path || fault.path.startsWith(`${path}.`) || fault.path.startsWith(`${path}[`)),
-    describe: (path, message) => writeFault(file, parsed, { path, message, offset: offsets.get(path) }),
+    describe: (path, message) => writeFault(file, parsed, { path, message, offset: findOffset(path, offsets) }),
   };
+}
+
+/** Returns where a setting stands in the file; one that is missing stands where the section would have it. */
+function findOffset(path: string, offsets: ReadonlyMap<string, number | undefined>): number | undefined {
+  const dot = path.lastIndexOf('.');
+  return offsets.get(path) ?? (dot < 0 ? undefined : findOffset(path.slice(0, dot), offsets));
 }
 
 function findFile(): string | undefined {
