@@ -65,6 +65,7 @@ it.each([
   ['REVOCATIONS_URL', 'http://127.0.0.1:9/revocations'],
   ['API_KEY_EXCHANGE_URL', 'http://127.0.0.1:9/exchange'],
   ['DENIED_FIELDS', 'refuse'],
+  ['HOST', '0.0.0.0'],
 ])('does not start without keys where %s is set: the process may have lost them', async (name, value) => {
   await expect(readConfig(['--supergraph', 'supergraph.graphql'], { [name]: value })).rejects.toThrow(
     'TOKEN_PUBLIC_KEY_FILE: is required unless TOKEN_JWKS_URL or TRUSTED_ISSUERS_FILE is set',

@@ -107,7 +107,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   AUTH: atStart(
     'authentication.enabled',
     'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, trustedIssuersFile, publicKeyFile or jwksUrl is required.',
-    { flag: 'auth', otherwise: 'on; off where there is neither a configuration file nor a setting of authentication' },
+    {
+      flag: 'auth',
+      otherwise: 'on; off where a server on a loopback address has neither a configuration file nor a setting of authentication',
+    },
   ),
   AUTH_REQUIRED: atStart('authentication.required', 'Whether clients without a credential are refused; operations that sign in are not.'),
   TOKEN_SOURCES: atStart(
