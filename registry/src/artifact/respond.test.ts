@@ -25,12 +25,12 @@ async function serve(reply: (request: IncomingMessage) => Promise<Reply>, act: (
   return errors;
 }
 
-it('answers 503 while the database cannot be reached', async () => {
+it('answers 503 with Retry-After while the database cannot be reached', async () => {
   const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', metrics: new Registry() });
   const read = () => database.query('SELECT 1').then((body): Reply => ({ kind: 'json', body }));
   const errors = await serve(read, async (port) => {
     const response = await fetch(`http://127.0.0.1:${String(port)}/`);
-    expect(response.status).toBe(503);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
   });
   expect(errors).toEqual([]);
   await database.close();

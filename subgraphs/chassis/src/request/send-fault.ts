@@ -4,6 +4,9 @@ import { ERRORS, type Fault } from '@trestle/schema/errors';
 import { endBeforeBody } from '@trestle/service/http1/streamed-body';
 import { toFaultExtensions } from './fault-extensions.ts';
 
+/** For a 503 that names no time (spec §8). */
+const RETRY_AFTER_SECONDS = 1;
+
 /** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
 export function sendFault(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
@@ -12,7 +15,10 @@ export function sendFault(
 ): void {
   const { code, message } = fault;
   const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...toFaultExtensions(fault) } }] });
-  response.writeHead(ERRORS[code].status, {
+  const { status } = ERRORS[code];
+  const retryAfter = fault.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : undefined);
+  response.writeHead(status, {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'x-content-type-options': 'nosniff',
