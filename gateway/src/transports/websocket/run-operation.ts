@@ -45,8 +45,7 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
     const trace = tracing.begin({});
     const headers = recordHeaders(request.headers);
     const target = trace?.isExported ? { ...toTarget(request, path), isServed: true } : undefined;
-    const recorded = { method: 'WS', route: path, requestId, trace, headers, target };
-    const record = new RequestRecord(recorded, { metrics: requests, log });
+    const record = new RequestRecord({ method: 'WS', route: path, requestId, trace, headers, target }, { metrics: requests, log });
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
