@@ -46,6 +46,8 @@ export async function runMarkers(options: MarkerOptions): Promise<MarkerReport> 
       MAX_COST: '10000000',
       MAX_CONNECTIONS_PER_ADDRESS: '10000',
       SUBGRAPH_TIMEOUT_MS: String(SUBGRAPH_TIMEOUT_MS),
+      // A machine that pauses lets many responses come too late; an open circuit would fail requests whose responses have no fault.
+      SUBGRAPH_BREAKER_FAILURES: '0',
       OVERWRITE_MEMORY: isOverwriting ? 'on' : 'off',
       OPERATION_DEDUPLICATION: isOverwriting ? 'on' : 'off',
     });
