@@ -194,6 +194,26 @@ describe('NATS JetStream', () => {
     await fixture.close();
   });
 
+  it('passes over fewer than 1,000 messages of other clients in a row, and goes on when its stream was deleted', async () => {
+    if (!nats) return;
+    const bus = openBus();
+    const fixture = await open('NATS', bus);
+    await insert(fixture, named('event', 3));
+    const [event] = await take(fixture.feed, 3);
+    const { js, jsm } = await bus.ensureStream('users');
+    const add = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => js.publish(bus.subjectOf('users', 'user.created'), 'of another client')));
+    const read = () => take(createNatsFeed({ source: 'users', bus, waitMs: WAIT_MS }), 2, { after: event?.position });
+    await add(999);
+    expect(subjectsOf(await read())).toEqual(named('event', 3).slice(1));
+    await add(1);
+    await expect(read()).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
+    await jsm.streams.delete(bus.streamOf('users'));
+    await insert(fixture, ['usr_later']);
+    expect(subjectsOf(await take(fixture.feed, 3, { after: event?.position }))).toEqual([...named('event', 3).slice(1), 'usr_later']);
+    await fixture.close();
+  });
+
   it('gets every event once after it was killed, and after it lost its streams; consumers continue where they were', async () => {
     if (!nats) return;
     const fixture = await open('NATS');

@@ -75,10 +75,18 @@ async function readLatestPosition(open: OpenBus, of: StreamOfSource, range: Rang
   return parsed;
 }
 
-/** Finds the last event of a part of the stream. Messages that are not of the source are passed over, and those that operators have removed. */
+/** How many messages in a row are passed over: each is a request of its own. */
+const MAX_PASSED_OVER = 1000;
+
+/**
+ * Finds the last event of a part of the stream. Messages that are not of the source are passed over, and those that operators have removed; throws
+ * UPSTREAM_ERROR for {@link MAX_PASSED_OVER} in a row.
+ */
 async function findLatest({ jsm }: OpenBus, { stream, source }: StreamOfSource, { first, last }: Range): Promise<DomainEvent | undefined> {
   let oldest = first;
   for (let sequence = last; sequence >= oldest; sequence--) {
+    if (last - sequence >= MAX_PASSED_OVER)
+      throw fail('UPSTREAM_ERROR', `${String(MAX_PASSED_OVER)} messages of ${stream} before ${String(last)} are not of ${source}.`);
     const message = await jsm.streams.getMessage(stream, { seq: sequence });
     const event = message && parseCloudEvent(message.string(), source);
     if (event) return event;
