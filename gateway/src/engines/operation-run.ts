@@ -4,25 +4,17 @@ import type { Scope } from '@trestle/telemetry';
 import { CachedRun } from '../cache/cached-run.ts';
 import type { PendingResult } from '../cache/pending-result.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
-import type { Executor } from '../execute/executor.ts';
-import type { Writing } from '../execute/write-result.ts';
-import type { Hooks } from '../extensions/compile-hooks.ts';
 import { toPlanEvent } from '../extensions/events.ts';
 import { mayChangeFetches } from '../extensions/may-change-fetches.ts';
-import { type Limits, toUnits } from '../limits/limits.ts';
-import type { CostMetrics } from '../observability/cost-metrics.ts';
-import type { ReportExcess } from '../observability/excess-report.ts';
-import type { ReportUnprotected } from '../observability/unprotected-report.ts';
+import { toUnits } from '../limits/limits.ts';
 import { startExecution } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import { type CachePolicy, NO_STORE } from '../request/cache-policy.ts';
 import type { FetchReport } from '../request/cache-report.ts';
-import { type Measure, renewContext } from '../request/context.ts';
-import type { OperationRequest, OperationResult } from '../request/operation.ts';
-import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
+import { renewContext } from '../request/context.ts';
+import type { OperationResult } from '../request/operation.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
-import type { Snapshot } from '../supergraph/snapshot.ts';
 import { afterLookup } from './after-lookup.ts';
 import { beginSubscription } from './begin-subscription.ts';
 import { type CheckedOperation, checkPlanned } from './check-planned.ts';
@@ -32,26 +24,9 @@ import { isIncremental, runIncremental } from './incremental-run.ts';
 import { limitTime } from './limit-time.ts';
 import { createOperationSend } from './operation-send.ts';
 import { toDocumentEnding, toFaultEnding, toOperationResult } from './run-endings.ts';
-import { type SharedExecution, type SharedExecutions, isShareable } from './shared-executions.ts';
+import type { RunOptions } from './run-options.ts';
+import { type SharedExecution, isShareable } from './shared-executions.ts';
 import type { Ending } from './write-executed.ts';
-
-export interface RunOptions {
-  readonly request: OperationRequest;
-  readonly snapshot: Snapshot;
-  readonly limits: Limits;
-  readonly costs: CostMetrics;
-  readonly reportExcess: ReportExcess;
-  readonly reportUnprotected: ReportUnprotected;
-  readonly registry: SubscriptionRegistry;
-  readonly executor: Executor;
-  readonly writing: Writing;
-  readonly measure: Measure;
-  readonly hooks: Hooks;
-  /** Undefined where no results are kept. */
-  readonly cache: ResponseCache | undefined;
-  /** Undefined where each query is executed for itself. */
-  readonly shared: SharedExecutions | undefined;
-}
 
 /** Every run ends with one result, except a subscription that its subscriber has begun. */
 export class OperationRun {
