@@ -12,6 +12,10 @@ import { ROOT, type RunningProcess, startProcess } from '../../stack/processes/p
 
 export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 
+/** Schemas of two subgraphs that compose. */
+export const USERS = `${LINK}\ntype Query { user: User }\ntype User @key(fields: "id") {\n  id: ID!\n  name: String\n  age: Int\n}`;
+export const ORDERS = `${LINK}\ntype Query { order: Order }\ntype Order { id: ID! buyer: User }\ntype User @key(fields: "id") { id: ID! }`;
+
 /** A result of the API. */
 export interface Answer<Data> {
   readonly data: Data | null | undefined;
