@@ -25,6 +25,8 @@ const EXTERNAL = [
   ...['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit'],
   // Loaded by graphile-worker's command alone, for configuration files in TypeScript.
   'typescript',
+  // Loads its transpiler from a file beside its own.
+  'jiti',
   ...['@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
 ];
 

@@ -141,6 +141,27 @@ describe('the package @trestle/gateway, installed from its tarball', () => {
     }
   });
 
+  it('reads a configuration and extensions in TypeScript, whatever the version of Node.js', async () => {
+    const extension = `import { defineExtension } from '@trestle/gateway/extension';
+      enum Header { seen = 'x-seen' }
+      export default defineExtension({ name: 'seen', onResponse: (event) => event.setResponseHeader(Header.seen as string, 'yes') });`;
+    await writeFile(join(folder, 'extensions.ts'), extension);
+    await writeFile(join(folder, 'limits.ts'), 'export const limits: { maxRootFields: number } = { maxRootFields: 1 };');
+    const file = join(folder, 'settings.ts');
+    await writeFile(
+      file,
+      "import { limits } from './limits.ts';\nexport default { limits, extensions: { file: 'extensions.ts' } } as const;",
+    );
+    const federation = await startFederation(SOURCES, { command, args: ['--config', file] });
+    try {
+      expect((await federation.ask('{ a: book(id: "1") { id } b: book(id: "2") { id } }')).status).toBe(400);
+      const reply = await federation.ask('{ book(id: "1") { id } }');
+      expect([reply.status, reply.headers.get('x-seen')]).toEqual([200, 'yes']);
+    } finally {
+      await federation.stop();
+    }
+  });
+
   it.each(['trestle', 'apollo'])('serves a supergraph with the engine %s', async (engine) => {
     const federation: Federation = await startFederation(SOURCES, { command, args: ['--engine', engine] });
     try {

@@ -123,12 +123,20 @@ subgraphs:
     expect(await faultsOf('export const a = 1;', { name: 'b.mjs' })).toEqual(['b.mjs: must export an object as its default']);
   });
 
-  it('says which Node.js a module of TypeScript needs', async () => {
-    const faults = await faultsOf('export default { limits: { maxDepth: 9 as number } };', { name: 'c.ts' });
-    const hasTypes = Boolean((process.features as { typescript?: unknown }).typescript);
-    if (hasTypes) expect(faults).toEqual([]);
-    else expect(faults).toEqual([expect.stringContaining('needs Node.js 22.18')]);
-  });
+  it.each(['c.ts', 'c.mts'])(
+    'reads a module of TypeScript on every supported Node.js, with the modules that it imports: %s',
+    async (name) => {
+      await writeFile(join(folder, 'depth.ts'), 'export enum Depth { usual = 9 }\n');
+      const module = [
+        "import { Depth } from './depth.ts';",
+        'interface Limits { readonly maxDepth: number }',
+        'const limits: Limits = { maxDepth: await Promise.resolve(Depth.usual as number) };',
+        'export default { limits } satisfies { limits: Limits };',
+      ];
+      expect(await load(module.join('\n'), { name })).toMatchObject({ values: { MAX_DEPTH: '9' }, faults: [] });
+      expect(await faultsOf('export default {', { name })).toEqual([expect.stringMatching(/^c\.m?ts: ParseError: .*c\.m?ts:1/s)]);
+    },
+  );
 
   it('replaces variables, with a default after a colon', async () => {
     const text =

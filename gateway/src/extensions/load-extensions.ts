@@ -1,8 +1,8 @@
 /** Loads the extensions of a graph: the module that EXTENSIONS_FILE names, and the coprocessor. */
-import { pathToFileURL } from 'node:url';
 import type { Log } from '@trestle/log';
 import { Counter, type Registry } from 'prom-client';
 import { suggest } from '@trestle/env/suggest';
+import { importDefault } from '../modules/import-module.ts';
 import type { Measure } from '../request/context.ts';
 import { type Hooks, NO_HOOKS, compileHooks } from './compile-hooks.ts';
 import type { CoprocessorSettings } from './coprocessor-settings.ts';
@@ -61,7 +61,7 @@ export async function loadHooks(
 /** Returns the extensions of a module. Rejects with an Error that names the file. */
 export async function loadModule(file: string): Promise<Extension[]> {
   try {
-    const value = await within(importDefault(file), MAX_LOAD_MS);
+    const value = await within(loadDefault(file), MAX_LOAD_MS);
     const extensions = Array.isArray(value) ? (value as unknown[]) : [value];
     if (extensions.length > MAX_EXTENSIONS) throw new Error(`must export at most ${String(MAX_EXTENSIONS)} extensions`);
     return extensions.map(checkExtension);
@@ -70,8 +70,9 @@ export async function loadModule(file: string): Promise<Extension[]> {
   }
 }
 
-async function importDefault(file: string): Promise<unknown> {
-  const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+/** A function that a module exports makes the extensions. */
+async function loadDefault(file: string): Promise<unknown> {
+  const exported = await importDefault(file);
   return typeof exported === 'function' ? await (exported as () => unknown)() : exported;
 }
 

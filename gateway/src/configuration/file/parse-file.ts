@@ -1,7 +1,6 @@
 /** Parses a configuration file: YAML, JSON, or a module. Bounded in the work for nesting and aliases. */
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Document, Lexer, LineCounter, type YAMLError, isAlias, parseDocument, visit } from 'yaml';
+import { importDefault } from '../../modules/import-module.ts';
 import type { FileFault } from './file-fault.ts';
 
 /** `alias.resolve` searches the whole document. */
@@ -56,16 +55,9 @@ function isTooDeep(text: string): boolean {
 
 /** Executes a module, and returns its default export. Rejects with the reason when that is not possible. */
 export async function loadModule(file: string): Promise<ParsedFile> {
-  if (file.endsWith('ts') && !hasTypeScript())
-    throw new Error('is TypeScript, which needs Node.js 22.18 or newer; write it as a module of JavaScript (.mjs)');
-  const { default: value } = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  const value = await importDefault(file);
   if (typeof value !== 'object' || value === null) throw new Error('must export an object as its default');
   return { document: new Document(value, { aliasDuplicateObjects: true }), text: undefined, faults: [], locate: () => undefined };
-}
-
-/** Returns whether this Node.js removes types by itself. */
-function hasTypeScript(): boolean {
-  return Boolean((process.features as { readonly typescript?: unknown }).typescript);
 }
 
 function checkAliases(document: Document.Parsed): FileFault[] {
