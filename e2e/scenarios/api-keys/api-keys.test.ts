@@ -1,9 +1,10 @@
 /** API keys from their creation to their end, by REST and GraphQL, on every process (spec §5.2, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey, isApiKey } from '@trestle/identity/credentials/api-keys';
-import { readMetric, request, until } from '../../stack/clients/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type Key, toKeyRequests } from './key-requests.ts';
 
 let stack: Stack;
 let ada: Account;
@@ -16,29 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-interface Key {
-  readonly id: string;
-  readonly name: string;
-  readonly lastFour: string;
-  readonly scopes: readonly string[];
-  readonly successorId: string | null;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-}
-
-async function create(account: Account, input: object = {}) {
-  const reply = await stack.call('POST', '/v1/api-keys', { token: account.token, body: { name: 'Export', ...input } });
-  expect(reply.status).toBe(201);
-  const { secret, apiKey } = reply.body as { secret: string; apiKey: Key };
-  return { secret, apiKey, reply, path: `/v1/api-keys/${apiKey.id}` };
-}
-const withKey = (key: string) => ({ headers: { 'x-api-key': key } });
-const asks = (key: string, url = stack.rest) =>
-  request(`${url}/v1/orders`, { method: 'GET', ...withKey(key) }).then(({ status }) => status);
-const asksGateway = async (key: string, url = stack.gateway) => {
-  const { body } = await request(`${url}/graphql`, { method: 'POST', body: { query: '{ me { id } }' }, ...withKey(key) });
-  return (body as { data?: { me: { id: string } | null } }).data?.me?.id;
-};
+const { create, withKey, asks, asksGateway } = toKeyRequests(() => stack);
 const codeOf = ({ body }: { body: unknown }) => (body as { error?: { code: string } }).error?.code;
 
 describe('POST /v1/api-keys', () => {
@@ -256,19 +235,6 @@ describe('POST /v1/api-keys/{id}/rotations', () => {
         expect(await asks(secret)).toBe(401);
       }),
     );
-  });
-});
-
-describe('wrong API keys', () => {
-  it('with a wrong checksum cost the users subgraph nothing', async () => {
-    const refusals = () => readMetric(stack.gateway, 'trestle_api_key_exchanges_total{outcome="refused"}');
-    const before = await refusals();
-    const url = `${stack.gateway}/graphql?query=%7B__typename%7D`;
-    const replies = await Promise.all(
-      Array.from({ length: 300 }, (_, i) => request(url, { method: 'GET', ...withKey(`trestle_live_${String(i).padStart(38, '0')}`) })),
-    );
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(await refusals()).toEqual(before);
   });
 });
 

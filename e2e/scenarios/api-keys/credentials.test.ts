@@ -1,6 +1,7 @@
 /** Credentials of requests, by a table of cases at every transport: exactly one, and which answer refuses it (spec §5.1, §5.2, §5.7). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey } from '@trestle/identity/credentials/api-keys';
+import { readMetric, request } from '../../stack/clients/client.ts';
 import { openSocket } from '../../stack/clients/socket-client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
@@ -224,5 +225,20 @@ describe('a subgraph', () => {
       const reply = await sendRaw(`${stack.subgraphs.orders.url}/graphql`, { method: 'POST', headers, body: asBody('{ __typename }') });
       expect([reply.status, reply.text.includes('invalid_token')]).toEqual([401, true]);
     }
+  });
+});
+
+describe('wrong API keys', () => {
+  it('with a wrong checksum cost the users subgraph nothing', async () => {
+    const refusals = () => readMetric(stack.gateway, 'trestle_api_key_exchanges_total{outcome="refused"}');
+    const before = await refusals();
+    const url = `${stack.gateway}/graphql?query=%7B__typename%7D`;
+    const replies = await Promise.all(
+      Array.from({ length: 300 }, (_, i) =>
+        request(url, { method: 'GET', headers: { 'x-api-key': `trestle_live_${String(i).padStart(38, '0')}` } }),
+      ),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(await refusals()).toEqual(before);
   });
 });

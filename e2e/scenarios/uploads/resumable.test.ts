@@ -7,6 +7,7 @@ import * as tus from 'tus-js-client';
 import { until } from '../../stack/clients/client.ts';
 import { PNG, toWebm } from '../../stack/clients/multipart.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { toMetadata, toTusRequests } from './tus-requests.ts';
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = 20 * MIB;
@@ -51,38 +52,8 @@ function uploadByClient(file: Buffer, options: Partial<tus.UploadOptions> = {}, 
   });
 }
 
-interface Sent {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly code: string | undefined;
-}
-
-async function send(
-  method: string,
-  path: string,
-  { body, headers }: { body?: Uint8Array; headers?: Record<string, string> } = {},
-): Promise<Sent> {
-  const response = await fetch(`${stack.rest}${path}`, {
-    method,
-    headers: { 'tus-resumable': '1.0.0', ...bearer(ada), ...headers },
-    ...(body && { body: Uint8Array.from(body) }),
-  });
-  const text = await response.text();
-  const parsed = text === '' ? undefined : (JSON.parse(text) as { error?: { code: string } });
-  return { status: response.status, headers: response.headers, code: parsed?.error?.code };
-}
-
-const encode = (text: string) => Buffer.from(text).toString('base64');
-async function create(size: number, { metadata = `title ${encode('By hand')}`, headers = {} } = {}): Promise<Sent & { path: string }> {
-  const sent = await send('POST', '/v1/uploads', { headers: { 'upload-length': String(size), 'upload-metadata': metadata, ...headers } });
-  return { ...sent, path: sent.headers.get('location') ?? '' };
-}
-const append = (path: string, offset: number, body: Uint8Array) => appendWith(path, body, { 'upload-offset': String(offset) });
-const appendWith = (path: string, body: Uint8Array, headers: Record<string, string>) =>
-  send('PATCH', path, { body, headers: { 'content-type': 'application/offset+octet-stream', ...headers } });
-const offsetOf = async (path: string) => Number((await send('HEAD', path)).headers.get('upload-offset'));
+const { send, create, append, appendWith, offsetOf, discard } = toTusRequests(() => ({ origin: stack.rest, headers: bearer(ada) }));
 const parts = async () => readdir(join(stack.files, 'content', 'uploads')).catch(() => []);
-const discard = (path: string) => send('DELETE', path);
 
 describe('tus-js-client', () => {
   it('uploads a video, which has the declared SHA-256', async () => {
@@ -255,7 +226,7 @@ describe('/v1/uploads', () => {
 
   it('deletes an upload whose content does not have the declared SHA-256', async () => {
     const before = await parts();
-    const { path } = await create(1000, { metadata: `title ${encode('x')},sha256 ${encode('0'.repeat(64))}` });
+    const { path } = await create(1000, { metadata: `title ${toMetadata('x')},sha256 ${toMetadata('0'.repeat(64))}` });
     const sent = await append(path, 0, toWebm(1000));
     expect([sent.status, sent.code]).toEqual([422, 'BUSINESS_RULE_VIOLATION']);
     expect((await send('HEAD', path)).status).toBe(404);
@@ -268,7 +239,7 @@ describe('/v1/uploads', () => {
     ['an empty file', 0, undefined, 400],
     ['a title that is not UTF-8', 10, `title ${Buffer.from([0xff]).toString('base64')}`, 400],
     ['no title', 10, 'x eA==', 400],
-    ['a SHA-256 that is none', 10, `title ${encode('x')},sha256 ${encode('abc')}`, 400],
+    ['a SHA-256 that is none', 10, `title ${toMetadata('x')},sha256 ${toMetadata('abc')}`, 400],
     ['metadata that is too long', 10, `title ${'x'.repeat(5000)}`, 400],
   ])('answers a new upload with %s by an error', async (_, size, metadata, status) => {
     expect((await create(size, metadata === undefined ? {} : { metadata })).status).toBe(status);

@@ -1,15 +1,9 @@
-/** Against a real provider over HTTP, which signs with another library. */
+/** Tokens of a real provider over HTTP, which signs with another library. */
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
-import { type JWK, exportSPKI, importJWK } from 'jose';
-import { type ForeignTokens, openForeignTokens } from './foreign-tokens.ts';
-import { createFixedKeys } from '../tokens/key-source.ts';
-import { REVOCATION_SECONDS, createRevocations } from '../revocations/revocations.ts';
-import { type TestIssuer, startTestIssuer } from './test-issuer.ts';
-import { createTokenVerifier } from './token-verifier.ts';
-import { generateTokenKeys } from '../tokens/tokens.ts';
-import { parseTrustedIssuers, toRevocationSeconds } from './trusted-issuers.ts';
+import { exportSPKI, importJWK } from 'jose';
+import { type ForeignTokenTests, REJECTED, startForeignTokenTests } from './test-foreign-tokens.ts';
 
 /** What is logged with the level debug. */
 const explained: string[] = [];
@@ -17,53 +11,19 @@ const log = {
   ...createLog({ service: 'test', level: 'silent' }),
   debug: (message: string, { error }: { error?: unknown } = {}) => void explained.push(`${message}: ${(error as Error).message}`),
 };
-const REJECTED = 'invalid, expired or revoked';
-const MAPPING = {
-  name: 'acme',
-  audience: 'trestle-api',
-  roles: { claim: ['realm', 'roles'], map: { staff: 'MODERATOR', boss: 'ADMIN' }, default: 'USER' },
-  scopes: { claim: 'scope', map: { 'shop.read': ['orders:read', 'berths:read'] } },
-  plan: 'pro',
-};
 
-let provider: TestIssuer;
-const opened: ForeignTokens[] = [];
+let provider: ForeignTokenTests['provider'];
+let open: ForeignTokenTests['open'];
+let reset: ForeignTokenTests['reset'];
 
 beforeAll(async () => {
-  provider = await startTestIssuer();
+  ({ provider, open, reset } = await startForeignTokenTests(log));
 });
 afterAll(() => provider.close());
 afterEach(async () => {
-  for (const each of opened.splice(0)) each.stop();
   explained.length = 0;
-  provider.status = 200;
-  provider.discovery = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/keys` };
-  await provider.rotate('first');
+  await reset();
 });
-
-const parse = (...issuers: object[]) => parseTrustedIssuers(JSON.stringify({ issuers }));
-
-async function open(changes: object = {}, now = Date.now) {
-  const issuers = parse({ ...MAPPING, issuer: provider.issuer, ...changes });
-  const foreign = openForeignTokens({ issuers, log, now, refreshMs: 60_000, retryMs: 1 });
-  opened.push(foreign);
-  await foreign.settled;
-  const revocations = createRevocations();
-  const keys = createFixedKeys(generateTokenKeys().publicKeyPem);
-  return { revocations, verifier: createTokenVerifier({ keys, foreign, revocations, now }) };
-}
-
-/** Keys are loaded in the background when a token names an unknown one. */
-async function untilAccepted(accept: () => unknown): Promise<void> {
-  for (;;) {
-    try {
-      accept();
-      return;
-    } catch {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-}
 
 describe('a token of another issuer', () => {
   it('identifies a caller whose ids are never those of an account, token, session or client of ours', async () => {
@@ -195,134 +155,5 @@ describe('a token of another issuer', () => {
     expect(verifier.verify(token)).toMatchObject({ userId });
     revocations.add({ userId, tokenId });
     expect(() => verifier.verify(token)).toThrow(REJECTED);
-  });
-});
-
-describe('the keys of another issuer', () => {
-  it('are loaded again for an unknown key id, after which tokens of a removed key are refused', async () => {
-    const { verifier } = await open();
-    const old = await provider.sign();
-    verifier.verify(old);
-    await provider.rotate('second', 'RS256');
-    const token = await provider.sign();
-    await untilAccepted(() => verifier.verify(token));
-    expect(() => verifier.verify(old)).toThrow(REJECTED);
-  });
-
-  it('end what is watched for callers of a removed key, once, and nothing else', async () => {
-    const { verifier } = await open();
-    const ended: string[] = [];
-    const watch = async (name: string) => verifier.watch(verifier.verify(await provider.sign()), () => ended.push(name));
-    await watch('first');
-    const stop = await watch('stopped');
-    stop();
-    // A load that leaves the key in force.
-    const unknown = await provider.sign({}, { kid: 'unknown' });
-    const seen = provider.requests;
-    while (provider.requests < seen + 4) {
-      expect(() => verifier.verify(unknown)).toThrow(REJECTED);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(ended).toEqual([]);
-    await provider.rotate('second');
-    const token = await provider.sign();
-    await untilAccepted(() => verifier.verify(token));
-    expect(ended).toEqual(['first']);
-    await watch('second');
-    // Another key with the same id.
-    await provider.rotate('second');
-    while (ended.length < 2) {
-      expect(() => verifier.verify(unknown)).toThrow(REJECTED);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(ended).toEqual(['first', 'second']);
-  });
-
-  it('may have one id for keys of different types', async () => {
-    const ecdsa = await provider.sign();
-    const [published] = provider.keys;
-    await provider.rotate('first', 'RS256');
-    provider.keys = [published as JWK, ...provider.keys];
-    const { verifier } = await open();
-    for (const token of [ecdsa, await provider.sign()]) expect(verifier.verify(token)).toMatchObject({ userId: 'acme:bob' });
-  });
-
-  it('are waited for by a token that names a new one, and every token of them is loaded for once', async () => {
-    const { verifier } = await open();
-    await provider.rotate('second', 'RS256');
-    const [seen, token] = [provider.requests, await provider.sign()];
-    const callers = await Promise.all(Array.from({ length: 100 }, async () => verifier.verifyOrWait(token)));
-    expect(callers).toHaveLength(100);
-    expect(callers[99]).toMatchObject({ userId: 'acme:bob' });
-    expect(provider.requests).toBe(seen + 2);
-    expect(verifier.verifyOrWait(token)).not.toBeInstanceOf(Promise);
-  });
-
-  it('are waited for once by a token whose key does not exist, and not at all by one with another fault', async () => {
-    const { verifier } = await open();
-    const unknown = await provider.sign({}, { kid: 'unknown' });
-    await expect((async () => verifier.verifyOrWait(unknown))()).rejects.toThrow(REJECTED);
-    const expired = await provider.sign({ iat: 1, exp: 2 });
-    for (const token of [expired, 'garbage', await provider.sign({ iss: 'https://evil.example' })])
-      expect(() => verifier.verifyOrWait(token)).toThrow(REJECTED);
-  });
-
-  it('stay in force while the issuer fails or publishes nothing usable', async () => {
-    const { verifier } = await open();
-    const token = () => provider.sign();
-    const refused = await provider.sign({}, { kid: 'unknown' });
-    const before = provider.requests;
-    for (const fault of [
-      () => (provider.status = 503),
-      () => ((provider.status = 200), (provider.keys = [{ kty: 'oct', k: 'AAAA', kid: 'first' }])),
-    ]) {
-      fault();
-      const seen = provider.requests;
-      while (provider.requests < seen + 2) {
-        expect(() => verifier.verify(refused)).toThrow(REJECTED);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      expect(verifier.verify(await token())).toMatchObject({ userId: 'acme:bob' });
-    }
-    expect(provider.requests).toBeGreaterThan(before);
-  });
-
-  it('are not loaded by a discovery document of another issuer, or one that leads to an unprotected address elsewhere', async () => {
-    for (const discovery of [
-      { issuer: 'https://other.example', jwks_uri: `${provider.issuer}/keys` },
-      { issuer: provider.issuer, jwks_uri: 'http://192.0.2.1/keys' },
-      { issuer: provider.issuer },
-    ]) {
-      provider.discovery = discovery;
-      const { verifier } = await open();
-      const token = await provider.sign();
-      expect(() => verifier.verify(token)).toThrow(REJECTED);
-    }
-  });
-});
-
-describe('parseTrustedIssuers', () => {
-  it.each([
-    ['a symmetric algorithm', { algorithms: ['HS256'] }, 'algorithms'],
-    ['the algorithm none', { algorithms: ['none'] }, 'algorithms'],
-    ['an address without TLS', { issuer: 'http://idp.example' }, 'issuer must be an https URL'],
-    ['an unknown field', { audiences: 'x' }, 'audiences'],
-    ['a lifetime of more than 30 days', { maxLifetimeSeconds: 2_592_001 }, 'maxLifetimeSeconds'],
-    ['the scope that manages accounts', { scopes: { claim: 'scope', map: { x: ['account:manage'] } } }, 'scopes'],
-    ['a name that could be part of an id of ours', { name: 'a:b' }, 'name must be'],
-  ])('refuses %s', (_, changes, message) => {
-    expect(() => parse({ ...MAPPING, issuer: 'https://idp.example', ...changes })).toThrow(message);
-  });
-
-  it('says for how long revocations are kept: 5 minutes longer than the longest token lives', () => {
-    const url = { ...MAPPING, issuer: 'https://a.example' };
-    expect(toRevocationSeconds()).toBe(REVOCATION_SECONDS);
-    expect(toRevocationSeconds(parse({ ...url, maxLifetimeSeconds: 60 }))).toBe(REVOCATION_SECONDS);
-    expect(toRevocationSeconds(parse({ ...url, maxLifetimeSeconds: 86_400 }))).toBe(86_700);
-  });
-
-  it('refuses two issuers with the same name', () => {
-    const one = { ...MAPPING, issuer: 'https://a.example' };
-    expect(() => parse(one, { ...one, issuer: 'https://b.example' })).toThrow('the same `name`');
   });
 });
