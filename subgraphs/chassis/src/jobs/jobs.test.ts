@@ -197,6 +197,28 @@ describe('a job', () => {
     expect([await effectsOf('late 1'), await effectsOf('late 2')]).toEqual([0, 1]);
   });
 
+  it('stays with its worker when the clock of the database jumps ahead', async () => {
+    const other = startJobWorker({ url: testDatabase.url, jobs: subgraphJobs, heartbeatMs: 100, log });
+    const isFresh = `"seenAt" > now() - interval '30 seconds'`;
+    const countFresh = async () => (await rowsOf(`SELECT FROM job_workers WHERE ${isFresh}`)).length;
+    while ((await countFresh()) < 2);
+    let finish: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (finish = resolve));
+    const { id } = await enqueue('jump', () => held.then(succeed('jump')));
+    await until(id, 'RUNNING');
+    for (let jump = 0; jump < 10; jump++) {
+      // What was written before a jump of a minute is a minute older after it.
+      await pool.query(`
+        WITH older AS (UPDATE job_workers SET "seenAt" = "seenAt" - interval '1 minute')
+        UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 minute' WHERE locked_at IS NOT NULL`);
+      while ((await countFresh()) < 2);
+    }
+    finish();
+    const done = await until(id, 'SUCCEEDED');
+    await other.stop();
+    expect(done).toMatchObject({ attempts: 1 });
+  });
+
   it('leaves the queue when the connection that reports its end is lost', async () => {
     let finish: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (finish = resolve));
