@@ -1,5 +1,5 @@
 /** Jobs on a real PostgreSQL with graphile-worker: what is acknowledged is done once, whatever ends an attempt. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { fail } from '@trestle/schema/errors';
@@ -256,6 +256,21 @@ describe('a job', () => {
     });
     while ((await recordOf(id))?.progress !== 40) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await jobs.report({ id, attempts: 1 }, 30)).toBeUndefined();
+    await cancel({ id, visibility: 'all' });
+  });
+});
+
+describe('the progress of a job', () => {
+  it('is reported when the clock of the machine goes back', async () => {
+    const { id } = await enqueue('clock', async (_, control) => {
+      await control.report(10);
+      while (!control.signal.aborted) await control.report(20).then(() => new Promise((resolve) => setTimeout(resolve, 20)));
+      return succeed('clock')();
+    });
+    while ((await recordOf(id))?.progress !== 10) await new Promise((resolve) => setTimeout(resolve, 20));
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    while ((await recordOf(id))?.progress !== 20) await new Promise((resolve) => setTimeout(resolve, 20));
+    clock.mockRestore();
     await cancel({ id, visibility: 'all' });
   });
 });
