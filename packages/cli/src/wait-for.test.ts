@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { introspect, parseUrl, waitForSdl } from './wait-for.ts';
 
 let server: Server;
@@ -33,6 +33,18 @@ describe('waitForSdl', () => {
       message: `${shown} did not serve the schema within 0 s: 127.0.0.1 serves another schema.`,
     });
     expect(lines).toEqual([`Waiting for ${shown}: 127.0.0.1 serves another schema`]);
+  });
+});
+
+describe('the time limit of waitForSdl', () => {
+  it('does not depend on the clock of the machine, which may jump ahead', async () => {
+    const startedAt = performance.now();
+    const clock = jest.spyOn(Date, 'now');
+    const onProgress = () => clock.mockReturnValue(Date.now() + 3_600_000);
+    const waiting = waitForSdl({ url: url.href, sdl: 'type Query { new: Int }', timeoutMs: 3000, onProgress });
+    await expect(waiting).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
+    clock.mockRestore();
+    expect(performance.now() - startedAt).toBeGreaterThan(1000);
   });
 });
 

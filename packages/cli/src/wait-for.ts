@@ -42,7 +42,7 @@ export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait
   const url = parseUrl(text);
   const { normalizeSubgraph } = await import('@trestle/graph-checks/extract');
   const expected = normalizeSubgraph(sdl);
-  const end = Date.now() + timeoutMs;
+  const end = performance.now() + timeoutMs;
   let last = '';
   for (let answers = 0; answers < ANSWERS;) {
     const difference = await findDifference(url, (served) => normalizeSubgraph(served) === expected);
@@ -50,7 +50,7 @@ export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait
     if (difference === undefined) continue;
     if (difference !== last) onProgress(`Waiting for ${toShownUrl(url)}: ${difference}`);
     last = difference;
-    if (Date.now() + PAUSE_MS > end) {
+    if (performance.now() + PAUSE_MS > end) {
       throw new CommandError(
         `${toShownUrl(url)} did not serve the schema within ${String(timeoutMs / 1000)} s: ${difference}.`,
         EXIT.waited,

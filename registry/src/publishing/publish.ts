@@ -91,10 +91,10 @@ async function publishLocked(request: PublishRequest, { store, composer }: Locke
 }
 
 /** Throws CONFLICT when another release is current than the writer knew. */
-function requireExpected(current: Release | undefined, expected: number | null | undefined): void {
+export function requireExpected(current: Release | undefined, expected: number | null | undefined): void {
   const number = current?.number ?? 0;
   if (typeof expected === 'number' && expected !== number)
-    throw fail('CONFLICT', `The current release is ${String(number)}, not ${String(expected)}. Read it, and publish again.`);
+    throw fail('CONFLICT', `The current release is ${String(number)}, not ${String(expected)}. Read it, and decide again.`);
 }
 
 /** Returns the subgraphs after a change. Throws as `publish`. */

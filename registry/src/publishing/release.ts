@@ -5,26 +5,32 @@ import { keepContracts, prepareContracts } from '../contracts/prepare-contracts.
 import { NO_CANARY, type Release } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { checkEnvironment, checkText } from './input-rules.ts';
-import { MESSAGE_LENGTH, type Publishing } from './publish.ts';
+import { MESSAGE_LENGTH, type Publishing, requireExpected } from './publish.ts';
 
 /** Where to roll back. */
 export interface RollbackRequest {
   readonly environment: string;
   /** The number of a release; default: the current one without its canary, else the newest before it that has another launch. */
   readonly to?: number | null | undefined;
+  /** The release that is to be undone. */
+  readonly expectedRelease?: number | null | undefined;
   readonly message?: string | null | undefined;
   readonly actor: string;
 }
 
-/** Serves an earlier launch again, as a new release. Throws NOT_FOUND when there is none, and CONFLICT when it is the current one. */
+/**
+ * Serves an earlier launch again, as a new release. Throws NOT_FOUND when there is none, and CONFLICT when it is the current one, or when
+ * `expectedRelease` is not the current one: without it, a rollback that is sent twice serves again what the first one has undone.
+ */
 export async function rollBack(request: RollbackRequest, { database, composer, takeTurn, onRelease }: Publishing): Promise<Release> {
-  const { environment, to, message, actor } = request;
+  const { environment, to, expectedRelease, message, actor } = request;
   checkEnvironment(environment);
   checkText(message ?? '', MESSAGE_LENGTH);
   const write = async (query: Query): Promise<Release> => {
     const store = createStore(query);
     await store.lockEnvironment(environment);
     const current = await requireRelease(environment, store);
+    requireExpected(current, expectedRelease);
     const target = typeof to === 'number' ? await store.findRelease(environment, to) : await findBack(current, store);
     if (!target)
       throw fail(
@@ -56,6 +62,8 @@ export interface PromoteRequest {
   readonly launch?: string | null | undefined;
   /** The share of requests that get the launch, 1 to 99; default: all. */
   readonly percent?: number | null | undefined;
+  /** The release of `to` that the change was made for; 0 for none. */
+  readonly expectedRelease?: number | null | undefined;
   readonly message?: string | null | undefined;
   readonly actor: string;
   /** Returns whether the caller may use an environment. */
@@ -64,7 +72,8 @@ export interface PromoteRequest {
 
 /**
  * Serves a launch of one environment in another, or of the same one again: to all requests, or as a canary. Throws NOT_FOUND when `from` has not served it,
- * CONFLICT when `to` serves it already in this way, and for a canary where nothing is served that it could be compared with.
+ * CONFLICT when `to` serves it already in this way, when `expectedRelease` is not its current release, and for a canary where nothing is served that it
+ * could be compared with.
  */
 export async function promote(request: PromoteRequest, { database, composer, takeTurn, onRelease }: Publishing): Promise<Release> {
   const { from, to, percent, message, actor } = request;
@@ -76,6 +85,7 @@ export async function promote(request: PromoteRequest, { database, composer, tak
     const store = createStore(query);
     await store.lockEnvironment(to);
     const current = await store.findCurrentRelease(to);
+    requireExpected(current, request.expectedRelease);
     const wanted = await findPromoted(request, current, store);
     const common = { environment: to, promotedFrom: from ?? null, actor, message: message ?? null };
     if (typeof percent !== 'number')

@@ -24,20 +24,25 @@ export interface PartitionOptions {
   readonly now: () => number;
 }
 
-/** Creates the partitions that are needed soon, and drops what is older than the retention. Processes take turns. */
+/**
+ * Creates the partitions that are needed soon, and drops what is older than the retention, also by the clock of the database: a process whose clock is
+ * ahead must not drop what others read. Processes take turns.
+ */
 export async function maintainPartitions({ database, retentionDays, now }: PartitionOptions): Promise<void> {
   const today = Math.floor(now() / DAY_MS);
   await database.transact(async (query) => {
     await query('SELECT pg_advisory_xact_lock($1, $2)', LOCK);
+    const [clock] = await query<{ day: number }>(`SELECT floor(extract(epoch FROM now()) / 86400)::int AS "day"`);
+    const oldestToday = Math.min(today, clock?.day ?? today);
     await query(`SET LOCAL lock_timeout = ${String(LOCK_TIMEOUT_MS)}`);
     for (const table of TABLES) {
       const existing = new Set(await listPartitions(query, table));
       const days = Array.from({ length: DAYS_BEFORE + 1 + DAYS_AHEAD }, (_, i) => today - DAYS_BEFORE + i);
       for (const day of days) if (!existing.has(nameOf(table, day))) await create(query, table, day);
-      const oldest = nameOf(table, today - (table === 'usage_reports' ? Math.min(REPORT_DAYS, retentionDays) : retentionDays));
+      const oldest = nameOf(table, oldestToday - (table === 'usage_reports' ? Math.min(REPORT_DAYS, retentionDays) : retentionDays));
       for (const name of existing) if (name < oldest) await query(`DROP TABLE "${name}"`);
     }
-    const before = new Date((today - retentionDays) * DAY_MS);
+    const before = new Date((oldestToday - retentionDays) * DAY_MS);
     for (const table of ['usage_operations', 'usage_clients'])
       await query(
         `DELETE FROM "${table}" WHERE "id" IN (SELECT "id" FROM "${table}" WHERE "lastSeen" < $1 LIMIT ${String(MAX_DELETED)}) AND "lastSeen" < $1`,

@@ -138,3 +138,16 @@ describe('readPolicy', () => {
     expect(() => readPolicy(policy, defaults)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
   });
 });
+
+describe('maintainPartitions of a process whose clock is a year ahead', () => {
+  it('drops nothing that is not older than the retention by the clock of the database', async () => {
+    const now = Date.now();
+    await maintain(now);
+    const mine = createEnvironment();
+    await recordUsage({ database }, mine, report(['{a}'], ['web'], now));
+    await maintain(now + 365 * DAY_MS);
+    const rows = await database.query('SELECT FROM "usage_days" WHERE "environment" = $1', [mine]);
+    const operations = await database.query('SELECT FROM "usage_operations" WHERE "environment" = $1', [mine]);
+    expect([rows.length, operations.length]).toEqual([1, 1]);
+  });
+});

@@ -40,7 +40,6 @@ export function openContentStores({ database, ...options }: Dependencies) {
   const idempotency = createIdempotency<Prisma.TransactionClient, ContentStores>({
     prisma,
     createStores: (client) => createContentStores({ ...options, prisma: client }),
-    clock: options.clock,
   });
   return { idempotency, transact: idempotency.stores.together, close: () => prisma.$disconnect() };
 }

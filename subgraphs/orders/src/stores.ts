@@ -25,7 +25,6 @@ export function openOrdersStores({ database, ...options }: Dependencies) {
   const idempotency = createIdempotency<Prisma.TransactionClient, OrdersStores>({
     prisma,
     createStores: (client) => createOrdersStores({ ...options, prisma: client }),
-    clock: options.clock,
   });
   return { idempotency, close: () => prisma.$disconnect() };
 }

@@ -70,7 +70,6 @@ export function openUsersStores({ database, ...options }: Dependencies) {
   const idempotency = createIdempotency<UserClient, UsersStores>({
     prisma,
     createStores,
-    clock: options.clock,
   });
   return { idempotency, transact, close: () => prisma.$disconnect() };
 }

@@ -87,6 +87,15 @@ describe('the credentials of signatures', () => {
     expect(state.lines).toHaveLength(1);
   });
 
+  it('are looked for again when the clock goes back after none were found', async () => {
+    const { state, read } = open();
+    state.at = 60 * MINUTE_MS;
+    await expect(read()).rejects.toThrow('none');
+    state.at = 0;
+    state.next = withId('a');
+    expect(await read()).toMatchObject({ accessKeyId: 'a' });
+  });
+
   it('do not appear in messages, nor does the command that prints them', async () => {
     const { state, read } = open();
     state.next = () => Promise.reject(new Error(`Command failed: print-keys --secret ${SECRET}\n${SECRET}`));

@@ -44,6 +44,8 @@ export function keepCredentials(find: FindCredentials, { log, now = Date.now }: 
   let failure: CredentialsError | undefined;
   /** When `find` is called next, while nothing has expired. */
   let nextAt = -Infinity;
+  /** How long after the last attempt that is. When more is left, the clock has gone back, and it is called at once. */
+  let pauseMs = 0;
   let pending: Promise<Credentials> | undefined;
   const renew = async () => {
     try {
@@ -52,10 +54,12 @@ export function keepCredentials(find: FindCredentials, { log, now = Date.now }: 
       if (isExpired(found, at)) throw new Error('The credentials that were found have expired');
       // Those that are short-lived are renewed at half of their time.
       const leftMs = found.expiration ? found.expiration.getTime() - at : 2 * RENEWAL_MS;
-      nextAt = at + Math.max(leftMs - RENEWAL_MS, Math.min(leftMs / 2, RENEWAL_MS));
+      pauseMs = Math.max(leftMs - RENEWAL_MS, Math.min(leftMs / 2, RENEWAL_MS));
+      nextAt = at + pauseMs;
       return (current = found);
     } catch (error) {
-      nextAt = now() + PAUSE_MS;
+      pauseMs = PAUSE_MS;
+      nextAt = now() + pauseMs;
       failure = new CredentialsError(describe(error));
       log.warn('AWS credentials to sign requests with could not be read', { error: failure });
       throw failure;
@@ -66,7 +70,8 @@ export function keepCredentials(find: FindCredentials, { log, now = Date.now }: 
   return async () => {
     const at = now();
     const isValid = current !== undefined && !isExpired(current, at);
-    if (at >= nextAt || (!isValid && failure === undefined)) pending ??= renew();
+    const isDue = at >= nextAt || nextAt - at > pauseMs;
+    if (isDue || (!isValid && failure === undefined)) pending ??= renew();
     if (isValid) pending?.catch(() => undefined);
     else if (!pending && failure) throw failure;
     return isValid ? (current as Credentials) : (pending as Promise<Credentials>);

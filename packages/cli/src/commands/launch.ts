@@ -3,7 +3,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { stripControl } from '../terminal.ts';
 import { notFound, onePositional } from './subgraph-read.ts';
-import { readNumber } from './subgraph-publish.ts';
+import { readExpected, readNumber } from './subgraph-publish.ts';
 
 const RELEASE = '{ number environment action promotedFrom actor message createdAt launch { id } canary { percent launch { id } } }';
 
@@ -60,14 +60,15 @@ export const launchShow: Command = {
 /** The command `launch rollback`. */
 export const launchRollback: Command = {
   words: 'launch rollback',
-  usage: '[--to RELEASE] [--message TEXT]',
+  usage: '[--to RELEASE] [--expected-release N] [--message TEXT]',
   summary: 'Ends a canary, or serves an earlier launch again, by default the one before.',
-  options: { to: { type: 'string' }, message: { type: 'string' } },
+  options: { to: { type: 'string' }, 'expected-release': { type: 'string' }, message: { type: 'string' } },
   async run(context) {
     const [to, message] = [context.text('to'), context.text('message')];
     const input = {
       environment: context.environment(),
       ...(to !== undefined && { to: readNumber(context, 'to', 0) }),
+      ...readExpected(context),
       ...(message !== undefined && { message }),
     };
     return await change(context, `mutation Rollback($input: RollbackInput!) { release: rollback(input: $input) ${RELEASE} }`, input);
@@ -77,11 +78,11 @@ export const launchRollback: Command = {
 /** The command `launch promote`. */
 export const launchPromote: Command = {
   words: 'launch promote',
-  usage: '[LAUNCH] [--percent N] [--from ENVIRONMENT] [--to ENVIRONMENT] [--message TEXT]',
+  usage: '[LAUNCH] [--percent N] [--from ENVIRONMENT] [--to ENVIRONMENT] [--expected-release N] [--message TEXT]',
   summary: 'Serves a launch of another environment, to all requests or to a share of them.',
   options: {
     ...{ from: { type: 'string' }, to: { type: 'string' }, launch: { type: 'string' } },
-    ...{ percent: { type: 'string' }, message: { type: 'string' } },
+    ...{ percent: { type: 'string' }, 'expected-release': { type: 'string' }, message: { type: 'string' } },
   },
   async run(context) {
     const { positionals } = context;
@@ -92,6 +93,7 @@ export const launchPromote: Command = {
       ...(from !== undefined && { from }),
       ...(launch !== undefined && { launch }),
       ...(percent !== undefined && { percent: readNumber(context, 'percent', 0) }),
+      ...readExpected(context),
       ...(message !== undefined && { message }),
     };
     return await change(context, `mutation Promote($input: PromoteInput!) { release: promote(input: $input) ${RELEASE} }`, input);

@@ -69,12 +69,17 @@ export const subgraphDelete: Command = {
 };
 
 function readChange(context: CommandContext) {
-  const [message, expected] = [context.text('message'), context.text('expected-release')];
+  const message = context.text('message');
   return {
     environment: context.environment(),
     ...(message !== undefined && { message }),
-    ...(expected !== undefined && { expectedRelease: readNumber(context, 'expected-release', 0) }),
+    ...readExpected(context),
   };
+}
+
+/** Returns the member of an input for the option `--expected-release`; none without the option. */
+export function readExpected(context: CommandContext): { readonly expectedRelease?: number } {
+  return context.text('expected-release') === undefined ? {} : { expectedRelease: readNumber(context, 'expected-release', 0) };
 }
 
 /** Returns a whole number of an option. Throws a CommandError for anything else. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
 import { type ExchangeLimits, type KeySender, createApiKeyExchange } from './api-key-exchange.ts';
@@ -56,7 +56,13 @@ async function start(limits?: ExchangeLimits) {
     await new Promise((resolve) => http.close(resolve));
   };
   closing.push(() => opened.close(), stop);
-  return { server, exchange, revocations, verifier, metrics, stop };
+  /** Opens one with the clock that it has by default. */
+  const open = () => {
+    const another = createApiKeyExchange({ url, verifier, metrics: new Registry() });
+    closing.unshift(() => another.close());
+    return another;
+  };
+  return { server, exchange, open, revocations, verifier, metrics, stop };
 }
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
@@ -88,6 +94,18 @@ describe('an exchange of API keys', () => {
     expect(server.requests).toEqual([key]);
     server.clock.now += 2000;
     expect(await exchange.tokenFor(inHeader(key))).not.toBe(token);
+    expect(server.requests).toEqual([key, key]);
+  });
+
+  it('returns another token after a minute, also when the clock of the machine goes back meanwhile', async () => {
+    const { server, open } = await start();
+    const exchange = open();
+    const key = createApiKey();
+    await exchange.tokenFor(inHeader(key), SENDER);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    await exchange.tokenFor(inHeader(key), SENDER);
+    jest.restoreAllMocks();
     expect(server.requests).toEqual([key, key]);
   });
 

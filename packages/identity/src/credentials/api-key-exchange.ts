@@ -76,7 +76,7 @@ export interface ApiKeyExchangeOptions {
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   /** Registry of the metric `trestle_api_key_exchanges_total`. */
   readonly metrics: Registry;
-  /** Returns milliseconds since the epoch; `Date.now` by default. */
+  /** Returns milliseconds since any moment; must never go back. `performance.now` by default. */
   readonly now?: () => number;
   /** 10,000 keys and 1,000 exchanges in flight by default. */
   readonly limits?: ExchangeLimits;
@@ -121,7 +121,7 @@ class Exchange implements ApiKeyExchange {
   constructor(options: ApiKeyExchangeOptions) {
     const { origin, pathname } = new URL(options.url);
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
     this.#isKey = options.isKey ?? isApiKey;
     this.#limits = options.limits ?? LIMITS;
     this.#path = pathname;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Caller } from '../identity.ts';
 import { REVOCATION_SECONDS, createRevocations, readRevocation } from './revocations.ts';
 import { createTestCaller } from '../tokens/test-identity.ts';
@@ -18,6 +18,16 @@ describe('createRevocations', () => {
     now = REVOCATION_SECONDS * 1000;
     expect(revocations.isRevoked(caller({}))).toBe(false);
     expect(revocations.list()).toEqual([{ userId: 'usr_2', generation: 1 }]);
+  });
+
+  it('keeps a revocation when the clock of the machine jumps ahead and back', () => {
+    const clock = jest.spyOn(Date, 'now');
+    const revocations = createRevocations();
+    revocations.add({ userId: 'usr_1', tokenId: 't1' });
+    clock.mockReturnValue(Date.now() + 2 * REVOCATION_SECONDS * 1000);
+    revocations.add({ userId: 'usr_2', generation: 1 });
+    clock.mockRestore();
+    expect(revocations.isRevoked(caller({}))).toBe(true);
   });
 
   it('keeps revocations of tokens of other issuers for as long as these may live', () => {

@@ -29,7 +29,10 @@ export const FOREIGN_USER_PATTERN = `%${FOREIGN_MARK}%`;
 
 /** Configures what is kept, and for how long. */
 export interface RevocationsOptions {
-  /** Returns milliseconds since the epoch; `Date.now` by default. */
+  /**
+   * Returns milliseconds since any moment; must never go back, nor jump ahead: a revocation that is forgotten too early is one of a token that is
+   * accepted again. `performance.now` by default.
+   */
   readonly now?: () => number;
   /** For how many seconds revocations of tokens of other issuers are kept; those of ours are kept for 65 minutes, which is the default. */
   readonly foreignSeconds?: number;
@@ -40,8 +43,10 @@ interface Entry {
   readonly addedAt: number;
 }
 
+const monotonicNow = () => performance.now();
+
 /** Creates an empty set of revocations. */
-export function createRevocations({ now = Date.now, foreignSeconds = REVOCATION_SECONDS }: RevocationsOptions = {}): Revocations {
+export function createRevocations({ now = monotonicNow, foreignSeconds = REVOCATION_SECONDS }: RevocationsOptions = {}): Revocations {
   const own = new RevocationEntries(now, REVOCATION_SECONDS);
   // Apart, because the tokens of other issuers may live longer by far, and most revocations are of ours.
   const foreign = new RevocationEntries(now, foreignSeconds);

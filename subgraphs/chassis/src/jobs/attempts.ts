@@ -106,13 +106,13 @@ export function createAttempts<Stores extends JobStores>({ works, transact, stor
 }
 
 function createControl({ jobs }: JobStores, attempt: Attempt, signal: AbortSignal): AttemptControl {
-  let reportedAt = 0;
+  let reportedAt = -Infinity;
   return {
     signal,
     async report(progress) {
       signal.throwIfAborted();
-      if (Date.now() - reportedAt < MIN_REPORT_INTERVAL_MS) return;
-      reportedAt = Date.now();
+      if (performance.now() - reportedAt < MIN_REPORT_INTERVAL_MS) return;
+      reportedAt = performance.now();
       await jobs.report(attempt, Math.min(99, Math.max(0, Math.floor(progress))));
     },
   };

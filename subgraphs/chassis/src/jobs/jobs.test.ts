@@ -1,5 +1,5 @@
 /** Jobs on a real PostgreSQL with graphile-worker: what is acknowledged is done once, whatever ends an attempt. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { fail } from '@trestle/schema/errors';
@@ -197,6 +197,28 @@ describe('a job', () => {
     expect([await effectsOf('late 1'), await effectsOf('late 2')]).toEqual([0, 1]);
   });
 
+  it('stays with its worker when the clock of the database jumps ahead', async () => {
+    const other = startJobWorker({ url: testDatabase.url, jobs: subgraphJobs, heartbeatMs: 100, log });
+    const isFresh = `"seenAt" > now() - interval '30 seconds'`;
+    const countFresh = async () => (await rowsOf(`SELECT FROM job_workers WHERE ${isFresh}`)).length;
+    while ((await countFresh()) < 2);
+    let finish: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (finish = resolve));
+    const { id } = await enqueue('jump', () => held.then(succeed('jump')));
+    await until(id, 'RUNNING');
+    for (let jump = 0; jump < 10; jump++) {
+      // What was written before a jump of a minute is a minute older after it.
+      await pool.query(`
+        WITH older AS (UPDATE job_workers SET "seenAt" = "seenAt" - interval '1 minute')
+        UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 minute' WHERE locked_at IS NOT NULL`);
+      while ((await countFresh()) < 2);
+    }
+    finish();
+    const done = await until(id, 'SUCCEEDED');
+    await other.stop();
+    expect(done).toMatchObject({ attempts: 1 });
+  });
+
   it('leaves the queue when the connection that reports its end is lost', async () => {
     let finish: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (finish = resolve));
@@ -234,6 +256,21 @@ describe('a job', () => {
     });
     while ((await recordOf(id))?.progress !== 40) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await jobs.report({ id, attempts: 1 }, 30)).toBeUndefined();
+    await cancel({ id, visibility: 'all' });
+  });
+});
+
+describe('the progress of a job', () => {
+  it('is reported when the clock of the machine goes back', async () => {
+    const { id } = await enqueue('clock', async (_, control) => {
+      await control.report(10);
+      while (!control.signal.aborted) await control.report(20).then(() => new Promise((resolve) => setTimeout(resolve, 20)));
+      return succeed('clock')();
+    });
+    while ((await recordOf(id))?.progress !== 10) await new Promise((resolve) => setTimeout(resolve, 20));
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    while ((await recordOf(id))?.progress !== 20) await new Promise((resolve) => setTimeout(resolve, 20));
+    clock.mockRestore();
     await cancel({ id, visibility: 'all' });
   });
 });

@@ -26,11 +26,38 @@ export function toQueueLogger(log: Log): Logger {
   });
 }
 
-/** Records that a worker is alive. */
-export async function beat(query: Query, workerId: string): Promise<void> {
-  await query('INSERT INTO "job_workers" ("id", "seenAt") VALUES ($1, now()) ON CONFLICT ("id") DO UPDATE SET "seenAt" = now()', [
-    workerId,
-  ]);
+/** Records that a worker is alive. Returns the milliseconds since it did so before, by the clock of the database; undefined for the first time. */
+export async function beat(query: Query, workerId: string): Promise<number | undefined> {
+  const [before] = await query<{ ms: number }>(
+    `WITH before AS (SELECT "seenAt" FROM "job_workers" WHERE "id" = $1),
+      written AS (INSERT INTO "job_workers" ("id", "seenAt") VALUES ($1, now()) ON CONFLICT ("id") DO UPDATE SET "seenAt" = now())
+    SELECT (extract(epoch FROM now() - "seenAt") * 1000)::float8 AS "ms" FROM before`,
+    [workerId],
+  );
+  return before?.ms;
+}
+
+/**
+ * Decides when a worker may judge whether others are dead: once it has sent as many signs of life in a row as make one dead when they are missing.
+ * After a longer gap it begins again: when the database was away, or its clock has jumped, every worker seems not to be seen.
+ */
+export class SteadyBeats {
+  readonly #needed: number;
+  readonly #maxGapMs: number;
+  #count = 0;
+
+  /** `needed`: signs of life in a row. `maxGapMs`: the longest time between two of them. */
+  constructor(needed: number, maxGapMs: number) {
+    this.#needed = needed;
+    this.#maxGapMs = maxGapMs;
+  }
+
+  /** Adds a sign of life, `gapMs` after the one before. Returns whether the worker may judge others. */
+  add(gapMs: number | undefined): boolean {
+    const isSteady = gapMs !== undefined && gapMs >= 0 && gapMs <= this.#maxGapMs;
+    this.#count = isSteady ? this.#count + 1 : 0;
+    return this.#count >= this.#needed;
+  }
 }
 
 /** Forgets a worker that has stopped in order. */

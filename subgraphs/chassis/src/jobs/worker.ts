@@ -1,6 +1,6 @@
 /**
  * Runs the jobs of a subgraph by graphile-worker (ADR 26). All processes of a subgraph work on the same queue. Each sends a sign of life, by
- * which the others take over the jobs of one that was killed: within `DEAD_BEATS` heartbeats and a poll.
+ * which the others take over the jobs of one that was killed: within `DEAD_BEATS` heartbeats and a poll, or as long after their own start.
  */
 import type { Log } from '@trestle/log';
 import { EventEmitter } from 'node:events';
@@ -9,11 +9,13 @@ import type { Query } from '../database/query.ts';
 import { createAttempts } from './attempts.ts';
 import { JOB_KINDS, type JobKind } from './job-kinds.ts';
 import type { JobStores, SubgraphJobs } from './job-work.ts';
-import { beat, deleteRemains, findExhausted, forgetWorker, releaseDeadWorkers, toQueueLogger } from './queue.ts';
+import { SteadyBeats, beat, deleteRemains, findExhausted, forgetWorker, releaseDeadWorkers, toQueueLogger } from './queue.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /** After so many missed heartbeats a worker counts as dead. */
 const DEAD_BEATS = 4;
+/** With a longer gap between two of its own a worker does not know whether the others could send theirs. */
+const MAX_GAP_BEATS = DEAD_BEATS / 2;
 const CONCURRENCY = 4;
 const POLL_INTERVAL_MS = 1000;
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -64,12 +66,13 @@ export function startJobWorker<Stores extends JobStores>({ url, jobs, heartbeatM
   Promise.resolve(workers.promise).catch((error: unknown) => {
     log.error('job worker ended', { error });
   });
+  const steady = new SteadyBeats(DEAD_BEATS, MAX_GAP_BEATS * heartbeatMs);
   const heart = startHeart(
     heartbeatMs,
     async () => {
-      await beat(query, workers.id);
+      const maySeeDead = steady.add(await beat(query, workers.id));
       await attempts.abortStale();
-      const dead = await releaseDeadWorkers(query, DEAD_BEATS * heartbeatMs);
+      const dead = maySeeDead ? await releaseDeadWorkers(query, DEAD_BEATS * heartbeatMs) : 0;
       if (dead > 0) log.warn('jobs of stopped workers are taken over', { count: dead });
       for (const id of await findExhausted(query)) await attempts.abandon(id);
       await deleteRemains(query);

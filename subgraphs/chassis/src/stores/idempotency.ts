@@ -6,9 +6,9 @@ import { stringify } from 'safe-stable-stringify';
 import { type SqlClient, sql } from '../database/sql.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { IdempotencyKey } from '../request/idempotency-key.ts';
-import type { Clock } from '../values/clock.ts';
 
-const LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** By the clock of the database: a process whose clock is ahead must not forget the keys of all the others. */
+const IS_KEPT = sql`"createdAt" > now() - interval '24 hours'`;
 const SWEEP_ROWS = 1000;
 
 interface Transactions<Client> {
@@ -21,7 +21,6 @@ export interface IdempotencyOptions<Client extends SqlClient, Stores> {
   readonly prisma: Client & Transactions<Client>;
   /** Creates the stores on a client, which may be that of a transaction. It is called for each write and must be cheap. */
   readonly createStores: (client: Client) => Stores;
-  readonly clock: Clock;
 }
 
 /** A mutation field as its resolver is called. */
@@ -56,10 +55,8 @@ export interface Idempotency<Stores> {
 export function createIdempotency<Client extends SqlClient, Stores>({
   prisma,
   createStores,
-  clock,
 }: IdempotencyOptions<Client, Stores>): Idempotency<Stores> {
   const stores = createStores(prisma);
-  const oldest = () => new Date(clock().getTime() - LIFETIME_MS);
 
   return {
     stores,
@@ -69,7 +66,7 @@ export function createIdempotency<Client extends SqlClient, Stores>({
       const keyHash = toKeyHash(idempotency, caller?.userId ?? 'anonymous', call);
       const fingerprint = toFingerprint(idempotency.key, call);
       return prisma.$transaction(async (transaction) => {
-        const stored = await claim(transaction, { keyHash, oldest: oldest() });
+        const stored = await claim(transaction, keyHash);
         if (stored && stored.fingerprint !== fingerprint)
           throw fail('BUSINESS_RULE_VIOLATION', 'The Idempotency-Key was used for another request. Use a new key for each request.');
         if (stored && call.hasSecret)
@@ -82,12 +79,12 @@ export function createIdempotency<Client extends SqlClient, Stores>({
         }
         if (idempotency.isStoredOnly) throw fail('PRECONDITION_FAILED', 'No result is stored for this Idempotency-Key.');
         const row = await write(createStores(transaction));
-        await store(transaction, { keyHash, fingerprint, row, now: clock() });
+        await store(transaction, { keyHash, fingerprint, row });
         return row;
       });
     },
 
-    sweep: () => sweep(prisma, oldest),
+    sweep: () => sweep(prisma),
   };
 }
 
@@ -100,37 +97,34 @@ interface StoredResult {
  * Locks the key until the transaction ends, and reads the result that is stored under it: in a second statement, which sees what the
  * last transaction with the lock committed.
  */
-async function claim(
-  transaction: SqlClient,
-  { keyHash, oldest }: { readonly keyHash: string; readonly oldest: Date },
-): Promise<StoredResult | undefined> {
+async function claim(transaction: SqlClient, keyHash: string): Promise<StoredResult | undefined> {
   const [lock] = await transaction.$queryRaw<{ held: boolean }[]>(
     sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${keyHash}, 0)) AS held`,
   );
   if (!lock?.held)
     throw fail('CONFLICT', 'A request with this Idempotency-Key is still in flight. Retry after 1 second.', { retryAfterSeconds: 1 });
   const [stored] = await transaction.$queryRaw<StoredResult[]>(
-    sql`SELECT "fingerprint", "result"::text FROM "idempotency_keys" WHERE "keyHash" = ${keyHash} AND "createdAt" > ${oldest}::timestamptz`,
+    sql`SELECT "fingerprint", "result"::text FROM "idempotency_keys" WHERE "keyHash" = ${keyHash} AND ${IS_KEPT}`,
   );
   return stored;
 }
 
 async function store(
   transaction: SqlClient,
-  { keyHash, fingerprint, row, now }: { readonly keyHash: string; readonly fingerprint: string; readonly row: unknown; readonly now: Date },
+  { keyHash, fingerprint, row }: { readonly keyHash: string; readonly fingerprint: string; readonly row: unknown },
 ): Promise<void> {
   await transaction.$executeRaw(sql`
     INSERT INTO "idempotency_keys" ("keyHash", "fingerprint", "result", "createdAt")
-    VALUES (${keyHash}, ${fingerprint}, ${toJson(row)}::jsonb, ${now}::timestamptz)
+    VALUES (${keyHash}, ${fingerprint}, ${toJson(row)}::jsonb, now())
     ON CONFLICT ("keyHash") DO UPDATE
     SET "fingerprint" = EXCLUDED."fingerprint", "result" = EXCLUDED."result", "createdAt" = EXCLUDED."createdAt"`);
 }
 
-async function sweep(client: SqlClient, oldest: () => Date): Promise<void> {
+async function sweep(client: SqlClient): Promise<void> {
   for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;) {
     deleted = await client.$executeRaw(sql`
       DELETE FROM "idempotency_keys" WHERE "keyHash" IN (
-        SELECT "keyHash" FROM "idempotency_keys" WHERE "createdAt" <= ${oldest()}::timestamptz
+        SELECT "keyHash" FROM "idempotency_keys" WHERE NOT (${IS_KEPT})
         ORDER BY "createdAt" LIMIT ${SWEEP_ROWS}::int FOR UPDATE SKIP LOCKED
       )`);
   }

@@ -21,12 +21,14 @@ const HALF = 500;
 
 let parts: UploadParts;
 let close: () => Promise<void>;
+/** How far the clock of the process is ahead of that of the database. */
+let aheadMs = 0;
 beforeAll(async () => {
   const testDatabase = await createTestDatabase({ subgraph: 'content', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   const database = openTestDatabase({ url: testDatabase.url, metrics: new Registry() });
   const folder = await mkdtemp(`${tmpdir()}/trestle-uploads-`);
   const createId = createIds({ now: Date.now });
-  const opened = openContentStores({ database, createId, clock: () => new Date() });
+  const opened = openContentStores({ database, createId, clock: () => new Date(Date.now() + aheadMs) });
   parts = { files: createLocalStore(folder), stores: opened.idempotency.stores, transact: opened.transact, createId };
   close = async () => {
     await opened.close();
@@ -91,4 +93,12 @@ describe('completeDirectUpload', () => {
     const videoId = await completeDirectUpload(parts, upload);
     expect(await completeDirectUpload(parts, upload)).toBe(videoId);
   });
+});
+
+it('a sweep of a process whose clock is a day ahead deletes no upload that has not expired by the clock of the database', async () => {
+  const upload = await begin();
+  aheadMs = 24 * 3_600_000;
+  await parts.stores.uploads.sweep();
+  aheadMs = 0;
+  expect(await parts.stores.uploads.find(upload.id)).toMatchObject({ id: upload.id });
 });

@@ -203,6 +203,15 @@ describe('a sweep', () => {
     expect(left.map(({ id }) => id).sort()).toEqual([young.key.id, endless.key.id].sort());
     expect(await stores.users.findDeleted(ids)).toEqual([{ id: old.key.id, ownerId: old.user.id }]);
   });
+
+  it('of a process whose clock is ahead deletes no key that has not expired by the clock of the database', async () => {
+    const { key } = await make({ expiresAt: new Date(Date.now() + DAY_MS) });
+    const before = now;
+    now = new Date(Date.now() + 400 * DAY_MS);
+    await stores.apiKeys.sweep();
+    now = before;
+    expect(await stores.apiKeys.findByIds([key.id], { visibility: { all: true } })).toHaveLength(1);
+  });
 });
 
 describe('a rotation', () => {

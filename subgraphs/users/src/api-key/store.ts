@@ -13,7 +13,6 @@ import { type ApiKey, type ApiKeyChange, type KeyVisibility, MAX_API_KEYS, type 
 /** How long the owner sees an expired key in the list before it is swept. */
 const EXPIRED_DAYS = 30;
 const SWEEP_ROWS = 1000;
-const DAY_MS = 86_400_000;
 /** Uses of a key from one network within this time are one entry of the audit trail. */
 const USE_EVENT_MINUTES = 15;
 
@@ -132,11 +131,11 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
      */
     use: (hash: Buffer, address: string | null): Promise<UsedKey | undefined> => use(prisma, { hash, address, now: clock() }),
 
-    /** Deletes keys that expired 30 days ago, in batches. */
+    /** Deletes keys that expired 30 days ago, also by the clock of the database, in batches. */
     async sweep(): Promise<void> {
-      const end = new Date(clock().getTime() - EXPIRED_DAYS * DAY_MS);
+      const end = sql`least(${clock()}::timestamptz, now()) - make_interval(days => ${EXPIRED_DAYS}::int)`;
       for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;)
-        deleted = await removeExpired(prisma, { condition: sql`"expiresAt" <= ${end}::timestamptz`, limit: SWEEP_ROWS });
+        deleted = await removeExpired(prisma, { condition: sql`"expiresAt" <= ${end}`, limit: SWEEP_ROWS });
     },
   };
 }
@@ -147,7 +146,7 @@ async function makeRoom(prisma: UserClient, { userId, now }: { readonly userId: 
   if (locked.length === 0) throw notFound('account', userId);
   const count = await prisma.apiKey.count({ where: { userId } });
   if (count < MAX_API_KEYS) return;
-  const condition = sql`"userId" = ${userId} AND "expiresAt" <= ${now}::timestamptz`;
+  const condition = sql`"userId" = ${userId} AND "expiresAt" <= least(${now}::timestamptz, now())`;
   if (count - (await removeExpired(prisma, { condition, limit: MAX_API_KEYS })) >= MAX_API_KEYS)
     throw fail('BUSINESS_RULE_VIOLATION', `The account has ${String(MAX_API_KEYS)} API keys, which is the limit. Revoke one first.`);
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Agent } from 'undici';
 import { createLookup, findAddressFault, isPublicAddress } from './addresses.ts';
@@ -78,5 +78,23 @@ describe('a connection to public addresses only', () => {
     expect(requests).toBe(0);
     await agent.destroy();
     await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('createLookup', () => {
+  it('looks up a name again ten seconds after it was not found, also when the clock of the machine goes back meanwhile', async () => {
+    const look = () =>
+      new Promise((resolve) => {
+        createLookup(true)('no-such-host.invalid', {}, resolve);
+      });
+    const first = await look();
+    // A failure that is remembered is the same object.
+    expect(await look()).toBe(first);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_001);
+    const later = await look();
+    jest.restoreAllMocks();
+    expect(later).not.toBe(first);
+    expect(later).toHaveProperty('code');
   });
 });

@@ -53,7 +53,7 @@ const failed = new Map<string, { readonly error: NodeJS.ErrnoException; readonly
 /** Resolves a name once for all who wait for it; one that was not found is not looked up again for ten seconds. */
 function resolveOnce(hostname: string, callback: Found): void {
   const known = failed.get(hostname);
-  if (known && known.until > Date.now()) {
+  if (known && known.until > performance.now()) {
     process.nextTick(callback, known.error, []);
     return;
   }
@@ -67,7 +67,7 @@ function resolveOnce(hostname: string, callback: Found): void {
     const callbacks = resolving.get(hostname) ?? [];
     resolving.delete(hostname);
     if (failed.size >= MAX_FAILED) failed.clear();
-    if (error) failed.set(hostname, { error, until: Date.now() + FAILED_MS });
+    if (error) failed.set(hostname, { error, until: performance.now() + FAILED_MS });
     else failed.delete(hostname);
     // `addresses` is undefined after an error.
     for (const each of callbacks) each(error, error ? [] : addresses);
