@@ -85,6 +85,34 @@ it.each([
   }),
 );
 
+it('does not cut a response of HTTP/2 whose client goes on to read it, however slowly', async () => {
+  const tls = await createSelfSigned();
+  const service = await startService({
+    log: createLog({ service: 'test', level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+    tls,
+    probes: createProbes({ isReady: () => true }),
+    // Less time than the client takes for the response, and more than it takes for a quarter of it.
+    limits: { writeTimeoutMs: 1500 },
+    handle: (_, response) => response.end('x'.repeat(65_000)),
+  });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert, settings: { initialWindowSize: 1000 } });
+  let received = 0;
+  const stream = session.request({ ':path': '/' }).on('error', () => undefined);
+  const reading = setInterval(() => {
+    received += (stream.read(Math.min(1000, stream.readableLength)) as Buffer | null)?.length ?? 0;
+  }, 50);
+  try {
+    await once(stream, 'close', { signal: AbortSignal.timeout(15_000) });
+    expect([received, stream.rstCode]).toEqual([65_000, constants.NGHTTP2_NO_ERROR]);
+  } finally {
+    clearInterval(reading);
+    session.destroy();
+    await service.stop();
+  }
+});
+
 describe('an HTTP/2 connection whose client gives leave to send nothing', () => {
   it.each<[number, string, OutgoingHttpHeaders, boolean]>([
     [501, 'a method that is not known', { ':method': 'UNKNOWN' }, true],
