@@ -103,6 +103,15 @@ describe('server.path', () => {
     expect(gateway.lines.join('\n')).not.toContain('"route":"/graphql"');
   });
 
+  it('is not the route of other paths in the access log', async () => {
+    const gateway = await start({});
+    for (const path of ['/nowhere', '/graphql/', '/graphql?a', '/graphqls']) await ask(gateway.url + path);
+    const routes = () =>
+      gateway.lines.flatMap((line) => (line.includes('"msg":"request"') ? [(JSON.parse(line) as { route: string }).route] : []));
+    await until(() => Promise.resolve(routes().length === 4));
+    expect(routes()).toEqual(['unmatched', 'unmatched', '/graphql', 'unmatched']);
+  });
+
   it('stands behind the path of each of several graphs', async () => {
     const gateway = await startSeveral({ GRAPHQL_PATH: '/query' });
     expect((await ask(`${gateway.url}/shop/query`)).body).toEqual(HELLO);

@@ -6,7 +6,7 @@ import { subgraphSettings } from './settings/settings.ts';
 type Values = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the lists of addresses by the subgraph's name in lower case, each address once. Throws SettingsError that names every invalid list, and
+ * Returns the lists of addresses by the subgraph's name in lower case. Throws SettingsError that names every invalid list, and
  * every subgraph that has a single address too.
  */
 export function readUrlLists(env: Values, { subgraphs, describe }: Configuration): Map<string, readonly string[]> {
@@ -17,11 +17,10 @@ export function readUrlLists(env: Values, { subgraphs, describe }: Configuration
   for (const [name, text] of readFamily(urls.prefix, env)) {
     const fault = findFault(urls.reader, text) ?? (single.has(name) ? 'must not be set beside `url`' : undefined);
     const written = subgraphs.find((each) => each.toLowerCase() === name);
-    if (fault === undefined) lists.set(name, [...new Set(urls.reader.parse(text))]);
+    if (fault === undefined) lists.set(name, urls.reader.parse(text));
     else if (written === undefined) faults.push(`${urls.prefix}${name.toUpperCase()}: ${fault}`);
     else faults.push(describe(`subgraphs.${written}.urls`, fault));
   }
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
-  // A list of white space and commas only has no address.
-  return new Map([...lists].filter(([, list]) => list.length > 0));
+  return lists;
 }

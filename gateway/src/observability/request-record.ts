@@ -9,7 +9,7 @@ import { type RequestTarget, endRequestSpan } from './tracing.ts';
 export interface RecordedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
   readonly method: string;
-  /** The path. */
+  /** The path, or {@link UNMATCHED}. */
   readonly route: string;
   readonly requestId: string;
   readonly trace: Scope | undefined;
@@ -24,11 +24,15 @@ export interface RecordOptions {
   readonly log: Log;
 }
 
+/** The route of a request whose path does not exist. As in the log of the bridge. */
+export const UNMATCHED = 'unmatched';
+
 /** Starts when it is created. */
 export class RequestRecord {
   readonly #request: RecordedRequest;
   readonly #options: RecordOptions;
   readonly #startedAt = performance.now();
+  #route: string;
   #operation: string | undefined;
   #kind: string | undefined;
   #isMeasured = false;
@@ -37,6 +41,7 @@ export class RequestRecord {
   constructor(request: RecordedRequest, options: RecordOptions) {
     this.#request = request;
     this.#options = options;
+    this.#route = request.route;
     options.metrics.begin();
   }
 
@@ -46,12 +51,18 @@ export class RequestRecord {
     this.#kind = kind;
   }
 
+  /** Notes the route of a request that is not sent to it, such as one for GraphiQL. */
+  setRoute(route: string): void {
+    this.#route = route;
+  }
+
   /** Counts the request in metrics and ends its span: when the response is written, or when a stream begins. Later calls do nothing. */
   measure(status: number): void {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
-    const { method, route, trace, headers, target } = this.#request;
+    const { method, trace, headers, target } = this.#request;
+    const route = this.#route;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#options.metrics.end({ status, seconds, operation, span: trace?.ids });
     if (trace && target) endRequestSpan(trace, { method, route, status, operation, kind, headers, target });
@@ -62,7 +73,8 @@ export class RequestRecord {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.measure(status);
-    const { requestId, method, route, trace, headers } = this.#request;
+    const { requestId, method, trace, headers } = this.#request;
+    const route = this.#route;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
     // Names each property, because spreads are slow.

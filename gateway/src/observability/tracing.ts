@@ -26,10 +26,15 @@ export interface RequestTarget {
   readonly isServed: boolean;
 }
 
-/** Returns the target of an HTTP request. */
-export function toTarget({ url = '', socket }: IncomingMessage, route: string): RequestTarget {
-  const isServed = url.startsWith(route) && (url.length === route.length || url[route.length] === '?');
-  return { isEncrypted: 'encrypted' in socket && socket.encrypted === true, isServed };
+/** Returns whether a request is for the path, with a query or without. */
+export function isAt({ url = '/' }: Pick<IncomingMessage, 'url'>, path: string): boolean {
+  return url.startsWith(path) && (url.length === path.length || url[path.length] === '?');
+}
+
+/** Returns the target of an HTTP request to the route. */
+export function toTarget(request: IncomingMessage, route: string): RequestTarget {
+  const { socket } = request;
+  return { isEncrypted: 'encrypted' in socket && socket.encrypted === true, isServed: isAt(request, route) };
 }
 
 /** Ends the SERVER span of a request. The document is left out: it may contain personal data. */

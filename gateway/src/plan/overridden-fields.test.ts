@@ -48,3 +48,15 @@ it.each([
 ])('%s asks %s for the price, and %s while the label is active', (query, without, active) => {
   expect([askedForPrice(query, []), askedForPrice(query, ['new'])]).toEqual([[without], [active]]);
 });
+
+it.each(['percent(x)', 'percent()', 'percent(101)', 'percent(-1)', 'percent(20'])('refuses a supergraph with the label %s', (label) => {
+  const sdl = supergraphSdl.replaceAll('overrideLabel: "new"', `overrideLabel: "${label}"`);
+  expect(() => createPlanner(sdl, DEFAULT_LIMITS)).toThrow(
+    `The supergraph is not valid: the label \`${label}\` of @override must be percent(N) with N from 0 to 100.`,
+  );
+});
+
+it.each(['percent(0)', 'percent(20.5)', 'percent(100)', 'percentage'])('takes the label %s', (label) => {
+  const sdl = supergraphSdl.replaceAll('overrideLabel: "new"', `overrideLabel: "${label}"`);
+  expect(createPlanner(sdl, DEFAULT_LIMITS).facts.labels).toEqual([label]);
+});

@@ -113,7 +113,13 @@ export function toPreparedError({ message: given, locations }: GraphQLError): Pr
   return { message, ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }) };
 }
 
-/** Returns the values of `@join__field(overrideLabel:)` of the whole supergraph. */
+/** What composition accepts as a share of requests. */
+const SHARE = /^percent\((?:\d{1,2}(?:\.\d{1,8})?|100)\)$/;
+
+/**
+ * Returns the values of `@join__field(overrideLabel:)` of the whole supergraph. Throws an Error for a share that composition does not accept: a label
+ * such as `percent(x)` would never be active.
+ */
 function findLabels({ definitions }: DocumentNode): string[] {
   const labels = new Set<string>();
   for (const definition of definitions) {
@@ -122,5 +128,8 @@ function findLabels({ definitions }: DocumentNode): string[] {
       for (const { arguments: given = [] } of directives)
         for (const { name, value } of given) if (name.value === 'overrideLabel' && value.kind === Kind.STRING) labels.add(value.value);
   }
+  const wrong = [...labels].find((label) => label.startsWith('percent(') && !SHARE.test(label));
+  if (wrong !== undefined)
+    throw new Error(`The supergraph is not valid: the label \`${wrong}\` of @override must be percent(N) with N from 0 to 100.`);
   return [...labels];
 }

@@ -1,4 +1,5 @@
 /** Writes the configuration file of `trestle-gateway init`: every setting with its meaning and default, nearly all as comments. */
+import { findFault } from '@trestle/env';
 import { stringify } from 'yaml';
 import type { ConfigurationNode, SectionNode, SettingNode } from '../entries/setting-tree.ts';
 import { describeDefault } from './describe.ts';
@@ -47,7 +48,7 @@ function writeSetting({ key, node, path, indent }: Part & { readonly node: Setti
 const MAX_PORT = 65_535;
 
 /** Returns the default, or a value that the setting accepts. */
-function toExample({ form, defaultValue }: SettingNode): unknown {
+function toExample({ form, defaultValue, reader }: SettingNode): unknown {
   if (typeof defaultValue !== 'object' && defaultValue !== undefined) return defaultValue;
   if (Array.isArray(defaultValue)) return defaultValue;
   switch (form.kind) {
@@ -61,6 +62,8 @@ function toExample({ form, defaultValue }: SettingNode): unknown {
     case 'boolean':
       return false;
     case 'list':
+      // A list that needs an item is one of addresses.
+      return findFault(reader, '') === undefined ? [] : ['http://127.0.0.1:4001/'];
     case 'integers':
       return [];
     case 'map':

@@ -26,6 +26,7 @@ import { SLOW_POLICIES } from '../../transports/delivery/send-queue.ts';
 import { cacheSettings, subgraphCacheSettings } from './cache-settings.ts';
 import { errorSettings, subgraphErrorSettings } from './error-settings.ts';
 import { limitSettings, subgraphListSize } from './limit-settings.ts';
+import { readSubgraphUrls } from './read-subgraph-urls.ts';
 import { signingSettings, subgraphSigningSettings } from './signing-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
@@ -61,11 +62,6 @@ const urls = () => setting.list(isHttpUrl, 'must be URLs that start with http://
 
 function isHttpUrl(item: string): boolean {
   return URL.canParse(item) && ['http:', 'https:'].includes(new URL(item).protocol);
-}
-
-/** Returns whether an item is the address of a subgraph, which may listen on a Unix domain socket. */
-function isSubgraphUrl(item: string): boolean {
-  return isHttpUrl(item) || (URL.canParse(item) && item.startsWith('unix:///'));
 }
 
 /** Reads a value that is sent as a header, such as a key. */
@@ -236,7 +232,7 @@ export const settings = {
 /** The settings of one subgraph: the key in a configuration file, and the prefix of its environment variable, which ends with the subgraph's name. */
 export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:', 'unix:') },
-  urls: { prefix: 'SUBGRAPH_URLS_', reader: setting.list(isSubgraphUrl, 'must be URLs that start with http://, https:// or unix:///') },
+  urls: { prefix: 'SUBGRAPH_URLS_', reader: setting.parsed(readSubgraphUrls, 'list') },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:', 'unix:') },
   subscriptionProtocol: { prefix: 'SUBGRAPH_SUBSCRIPTION_PROTOCOL_', reader: setting.choice(...SUBSCRIPTION_PROTOCOLS) },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },

@@ -35,9 +35,16 @@ const load = async (text: string) => {
 };
 
 describe('readUrlLists', () => {
-  it('reads several addresses of a subgraph, each once', async () => {
-    const configuration = await load('subgraphs: { Reports: { urls: [http://a/, http://b/, http://a/] } }\n');
+  it('reads several addresses of a subgraph', async () => {
+    const configuration = await load('subgraphs: { Reports: { urls: [http://a/, http://b/] } }\n');
     expect([...readUrlLists(configuration.values, configuration)]).toEqual([['reports', ['http://a/', 'http://b/']]]);
+  });
+
+  it('refuses an address that is listed twice, also in another form, and a list without one', async () => {
+    const twice = await load('subgraphs:\n  Reports:\n    urls: [http://a/, http://b/, http://A:80]\n');
+    expect(twice.faults).toEqual([expect.stringMatching(/:3:\d+: subgraphs\.Reports\.urls: must not list an address twice: number 3 is/)]);
+    const empty = await load('subgraphs:\n  Reports:\n    urls: []\n');
+    expect(empty.faults).toEqual([expect.stringMatching(/:3:\d+: subgraphs\.Reports\.urls: must list an address/)]);
   });
 
   it('refuses what is no address, and a list beside a single address, with the line', async () => {

@@ -168,11 +168,17 @@ class ValueReader {
   #readSetting(form: SettingNode, place: Place): void {
     const text = form.form.kind === 'map' ? this.#toPairs(form, place) : this.#toText(form.form, place);
     // As an empty variable, an empty value counts as unset.
-    if (text === undefined || text === '') return;
+    if (text === undefined || (text === '' && !this.#isEmptyList(place))) return;
     const value = form.form.kind === 'path' ? resolve(this.#folder, text) : text;
     const fault = findFault(form.reader, value);
-    if (fault === undefined) this.values.set(form.name.replace('*', place.name), value);
-    else this.#fault(place, HAS_RANGE.has(form.form.kind) ? describeExpected(form.form, place.path) : fault);
+    if (fault === undefined && value !== '') this.values.set(form.name.replace('*', place.name), value);
+    else if (fault !== undefined) this.#fault(place, HAS_RANGE.has(form.form.kind) ? describeExpected(form.form, place.path) : fault);
+  }
+
+  /** Returns whether a list is written that has no item: some settings need one. */
+  #isEmptyList({ node }: Place): boolean {
+    const list = follow(node, this.#parsed.document);
+    return isSeq(list) && list.items.length === 0;
   }
 
   /** Returns the value as an environment variable would hold it; undefined after a fault. */

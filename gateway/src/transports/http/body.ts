@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
+import { CollectedBytes } from '@trestle/service/messages/collected-bytes';
 import { JsonTooDeep, parseJson } from '../../request/json.ts';
 import { isJsonType } from '../../request/preflighted.ts';
 import { type Decode, chooseDecoder } from './content-coding.ts';
@@ -35,7 +36,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
     return;
   }
   let first: Buffer | undefined;
-  let others: Buffer[] | undefined;
+  let others: CollectedBytes | undefined;
   let size = 0;
   const onData = (chunk: Buffer) => {
     size += chunk.length;
@@ -44,7 +45,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
       return;
     }
     if (first === undefined) first = chunk;
-    else (others ??= []).push(chunk);
+    else (others ??= new CollectedBytes()).add(chunk);
   };
   request.on('data', onData);
   request.once('end', () => {
@@ -53,7 +54,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
     if (size > maxBytes) return;
     let body: Body;
     try {
-      const sent = others ? Buffer.concat([first as Buffer, ...others]) : first;
+      const sent = others ? Buffer.concat([first as Buffer, others.toBuffer()]) : first;
       body = parse(decode && sent ? decode(sent, maxBytes) : sent);
     } catch (error) {
       done(error as Error, []);

@@ -4,6 +4,7 @@ import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
 import { type ServeGraphiql, createGraphiql } from '@trestle/service/messages/graphiql';
 import { setLateHeaders } from '@trestle/service/messages/response-headers';
+import { isAt } from '../../observability/tracing.ts';
 import { toPackageUrl } from '../../package-files.ts';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
 import type { OperationResult } from '../../request/operation.ts';
@@ -84,6 +85,7 @@ function arrive(exchange: HttpExchange, { identification, served }: IdentifiedRe
 function route(exchange: HttpExchange, arrived: ArrivedRequest, options: TransportParts): void {
   const { request } = exchange;
   const end = () => {
+    exchange.record.setRoute(options.path);
     exchange.end();
   };
   if (options.serveGraphiql?.(exchange, end)) return;
@@ -102,10 +104,6 @@ function route(exchange: HttpExchange, arrived: ArrivedRequest, options: Transpo
     else if (isGet(request)) runSingle(admitted, { parameters: readSearchParameters(search) });
     else readOperations(admitted);
   });
-}
-
-function isAt({ url = '/' }: IncomingMessage, path: string): boolean {
-  return url === path || url.startsWith(`${path}?`);
 }
 
 /** Returns the query string of a GraphQL request. Throws URI_TOO_LONG, and NOT_FOUND for another path. */

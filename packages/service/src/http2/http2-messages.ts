@@ -28,7 +28,8 @@ export class Request extends Http2ServerRequest {
   }
 }
 
-const PIECE_BYTES = 64 * 1024;
+/** A stream shows no progress within one write: so many bytes a client must read in the time for which it may read none. */
+const PIECE_BYTES = 16 * 1024;
 
 /** Headers of a connection are forbidden in HTTP/2 (RFC 9113 §8.2.2). */
 const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);

@@ -9,6 +9,7 @@ import {
   connect,
   constants,
 } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from '../probes/probes.ts';
@@ -84,6 +85,34 @@ it.each([
   }),
 );
 
+it('does not cut a response of HTTP/2 whose client goes on to read it, however slowly', async () => {
+  const tls = await createSelfSigned();
+  const service = await startService({
+    log: createLog({ service: 'test', level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+    tls,
+    probes: createProbes({ isReady: () => true }),
+    // Less time than the client takes for the response, and more than it takes for a quarter of it.
+    limits: { writeTimeoutMs: 1500 },
+    handle: (_, response) => response.end('x'.repeat(65_000)),
+  });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert, settings: { initialWindowSize: 1000 } });
+  let received = 0;
+  const stream = session.request({ ':path': '/' }).on('error', () => undefined);
+  const reading = setInterval(() => {
+    received += (stream.read(Math.min(1000, stream.readableLength)) as Buffer | null)?.length ?? 0;
+  }, 50);
+  try {
+    await once(stream, 'close', { signal: AbortSignal.timeout(15_000) });
+    expect([received, stream.rstCode]).toEqual([65_000, constants.NGHTTP2_NO_ERROR]);
+  } finally {
+    clearInterval(reading);
+    session.destroy();
+    await service.stop();
+  }
+});
+
 describe('an HTTP/2 connection whose client gives leave to send nothing', () => {
   it.each<[number, string, OutgoingHttpHeaders, boolean]>([
     [501, 'a method that is not known', { ':method': 'UNKNOWN' }, true],
@@ -110,6 +139,44 @@ describe('an HTTP/2 connection whose client gives leave to send nothing', () => 
       await once(session, 'close', { signal: AbortSignal.timeout(10_000) });
     } finally {
       session.destroy();
+      await service.stop();
+    }
+  });
+});
+
+describe('an HTTP/2 connection whose client never closes its side', () => {
+  const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
+  const PING = Buffer.from('\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
+  /** HEADERS with END_STREAM and without END_HEADERS: a method that is taken from the static table. */
+  const HEADERS_WITHOUT_END = Buffer.from('\0\0\x01\x01\x01\0\0\0\x01\x82', 'latin1');
+
+  /** CONTINUATION without a field and without END_HEADERS. */
+  const CONTINUATION = Buffer.from('\0\0\0\x09\0\0\0\0\x01', 'latin1');
+
+  it.each([
+    ['its client sends no request', PREFACE, PING],
+    ['the headers of its first request never end', Buffer.concat([PREFACE, HEADERS_WITHOUT_END]), CONTINUATION],
+  ])('is closed soon after the time limit for headers when %s', async (_, sent, further) => {
+    const tls = await createSelfSigned();
+    const service = await startService({
+      log: createLog({ service: 'test', level: 'silent' }),
+      port: 0,
+      host: '127.0.0.1',
+      tls,
+      probes: createProbes({ isReady: () => true }),
+      limits: { headersTimeoutMs: 200 },
+      handle: (_request, response) => response.end(),
+    });
+    const options = { port: service.port, servername: 'localhost', ca: tls.cert, ALPNProtocols: ['h2'], allowHalfOpen: true };
+    const socket = connectTls(options).resume();
+    socket.on('error', () => undefined).once('secureConnect', () => socket.write(sent));
+    const frames = setInterval(() => socket.write(further), 300);
+    try {
+      // What is sent to a connection that the server has closed is answered with RST.
+      await once(socket, 'error', { signal: AbortSignal.timeout(10_000) });
+    } finally {
+      clearInterval(frames);
+      socket.destroy();
       await service.stop();
     }
   });

@@ -1,10 +1,11 @@
 /** Serves HTTP/2 to handlers that were written for HTTP/1.1, and refuses what Node lets through (RFC 9113). */
 import { METHODS, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, constants, createServer } from 'node:http2';
+import { type Http2Server, type ServerHttp2Stream, constants, createServer } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { createConnectionCount } from '../clients/connection-count.ts';
 import { limitFrames } from './http2-floods.ts';
 import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
+import { manageSessions } from './http2-sessions.ts';
 import { runPaced } from '../process/paced.ts';
 import { BAD_EXPECTATION, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from '../http1/refusals.ts';
 import { isHost } from '../messages/host.ts';
@@ -75,11 +76,12 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
   server.on('checkExpectation', refuseAlways(BAD_EXPECTATION));
   server.on('connect', refuseAlways(NO_PROXY));
   createRequestsPaced(server, floods);
-  const closeSessions = manageSessions(server, limits);
+  const sessions = manageSessions(limits);
   const firstConnections = createConnectionCount(1);
   return {
     accept(socket) {
       server.once('session', (session) => {
+        sessions.add({ session, socket });
         // Streams beyond the limit are refused before the client has acknowledged it (RFC 9113 §5.1.2).
         if (!firstConnections.admit(socket)) session.settings({ maxConcurrentStreams: MAX_STREAMS_OF_FURTHER_CONNECTIONS });
         limitFrames(session, {
@@ -93,10 +95,10 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
       server.emit('connection', socket);
     },
     announce() {
-      closeSessions('leaving');
+      sessions.close('leaving');
     },
     drain() {
-      closeSessions('draining');
+      sessions.close('draining');
     },
   };
 }
@@ -133,26 +135,6 @@ function createReceiver({ prepare, handle, maxHeaderBytes, traffic }: Http2Optio
   };
 }
 
-/** Closes idle sessions, and returns a function that starts to close all of them. Sessions that begin later are closed as its phase says. */
-function manageSessions(server: Http2NodeServer, limits: TrafficLimits): (next: 'leaving' | 'draining') => void {
-  const sessions = new Set<ServerHttp2Session>();
-  let phase: 'serving' | 'leaving' | 'draining' = 'serving';
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-    closeIdle(session, limits);
-    if (phase === 'draining') session.close();
-    else if (phase === 'leaving')
-      session.once('stream', () => {
-        session.close();
-      });
-  });
-  return (next) => {
-    phase = next;
-    for (const session of sessions) session.close();
-  };
-}
-
 /**
  * Creates requests and responses for streams in later iterations of the event loop. A client can begin and reset a thousand streams with one write
  * (CVE-2023-44487): nothing is created for those that are reset by then, nor for streams of a connection that is being ended for a flood.
@@ -173,34 +155,6 @@ function createRequestsPaced(server: NodeJS.EventEmitter, floods: WeakSet<object
 
 function ignore(): void {
   // The stream is closed with it.
-}
-
-/** Closes a session that has no open stream for the set time, however many other frames its client sends. */
-function closeIdle(session: ServerHttp2Session, { headersTimeoutMs, keepAliveTimeoutMs }: TrafficLimits): void {
-  let open = 0;
-  let idleSince = performance.now();
-  let limitMs = headersTimeoutMs;
-  // One timer for all streams: a client can begin and reset thousands of them in a moment.
-  const check = () => {
-    const leftMs = open > 0 ? limitMs : idleSince + limitMs - performance.now();
-    if (leftMs > 0) timer = setTimeout(check, leftMs).unref();
-    else session.close();
-  };
-  let timer = setTimeout(check, limitMs).unref();
-  session.once('stream', () => {
-    limitMs = keepAliveTimeoutMs;
-    clearTimeout(timer);
-    timer = setTimeout(check, limitMs).unref();
-  });
-  session.on('stream', (stream) => {
-    open++;
-    stream.once('close', () => {
-      if (--open === 0) idleSince = performance.now();
-    });
-  });
-  session.once('close', () => {
-    clearTimeout(timer);
-  });
 }
 
 /** Closes the stream after a response that was sent before the whole body arrived: nothing reads the rest of it (RFC 9113 §8.1). */
