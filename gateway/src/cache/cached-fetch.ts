@@ -5,7 +5,7 @@ import type { FetchReport } from '../request/cache-report.ts';
 import { digest } from './cache-key.ts';
 import type { CountParts, FetchScope } from './fetch-scope.ts';
 import { FetchKeeper } from './fetch-keeper.ts';
-import { joinParts, mergeParts, readParts } from './fetched-parts.ts';
+import { isObjectText, joinParts, mergeParts, readParts } from './fetched-parts.ts';
 import type { ReceivedTags } from './received-tags.ts';
 import type { FoundResult, ManyFound, ResultStore } from './result-store.ts';
 import { splitElements } from './split-elements.ts';
@@ -67,14 +67,14 @@ export class CachedFetch {
 
   #proceed(keys: readonly string[], lookup: ManyFound | undefined): void {
     const { count, report, fetch, send } = this.#options;
-    if (!lookup) {
+    if (!lookup || lookup.isHeld) {
       count('bypass', keys.length);
       send(fetch, this.#done);
       return;
     }
     report.wanted += keys.length;
-    this.#found = lookup.found;
-    const missing = keys.flatMap((_, i) => (lookup.found[i] ? [] : [i]));
+    this.#found = lookup.found.map((each) => (each && isObjectText(each.bytes) ? each : undefined));
+    const missing = keys.flatMap((_, i) => (this.#found[i] ? [] : [i]));
     const hits = keys.length - missing.length;
     report.found += hits;
     if (hits > 0) this.#noteHits(hits);

@@ -9,6 +9,7 @@ import type { OperationRequest } from '../request/operation.ts';
 import { withoutCredential } from '../request/identity.ts';
 import { type CallerSource, hasCredential, toCacheKey, toClientTags, toMutationTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
+import { isObjectText } from './fetched-parts.ts';
 import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
 import type { Sharing } from './sharing.ts';
@@ -60,6 +61,14 @@ export interface CachedResult extends Pick<FoundResult, 'bytes' | 'policy'> {
   readonly refresh?: PendingResult | undefined;
 }
 
+/** How a mutation has ended. */
+export interface MutationEnd {
+  /** Undefined for one that has failed: it may have changed something, which concerns its client only. */
+  readonly change: Change | undefined;
+  /** Whether a subgraph may still execute it, because its response did not arrive. */
+  readonly isUnsettled: boolean;
+}
+
 /** What a mutation has changed. */
 export interface Change {
   readonly types: readonly string[];
@@ -104,12 +113,13 @@ export class ResponseCache {
     const identity = sharing === 'all' && !policy.isPrivate ? withoutCredential(context.identity) : context.identity;
     const key = toCacheKey({ hash, query: request.query, operationName: request.operationName, variables: query.variables, identity });
     store.find({ key, tags: toClientTags(context) }, (lookup) => {
-      if (!lookup) {
+      if (!lookup || lookup.isHeld) {
         count('bypass');
         done({ pending: undefined });
         return;
       }
-      const { version, found } = lookup;
+      const { version } = lookup;
+      const found = lookup.found && isObjectText(lookup.found.bytes) ? lookup.found : undefined;
       count(found ? 'hit' : 'miss');
       const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
       if (!found) this.#await(source, query, done);
@@ -164,13 +174,16 @@ export class ResponseCache {
     return pending;
   }
 
-  /**
-   * Notes that a client's mutation has ended, and calls back once, before the client may know it. `change` is undefined for one that has failed: it
-   * may have changed something, which concerns its client only.
-   */
-  noteMutation(client: CallerSource, change: Change | undefined, done: () => void): void {
+  /** Notes that a client's mutation has ended, and calls back once, before the client may know it. */
+  noteMutation(client: CallerSource, { change, isUnsettled }: MutationEnd, done: () => void): void {
+    const { store } = this.#options;
+    const own = toMutationTags(client);
     const changed = change ? [...change.types.map(toTypeTag), ...(change.tags ?? [ALL_TAG])] : [];
-    this.#options.store.invalidate([...toMutationTags(client), ...changed], done);
+    if (!isUnsettled) store.invalidate([...own, ...changed], done);
+    else
+      store.hold(own, () => {
+        store.invalidate(changed, done);
+      });
   }
 
   /** Invalidates every result with one of these tags, for all clients. Calls back once, as the store does. */

@@ -41,7 +41,8 @@ export interface OperationSend {
  */
 export function createOperationSend({ request, snapshot, hooks, measure, cache }: SendingParts, run: SendingRun): OperationSend {
   const { operation, context, guard, cached } = run;
-  const send = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const plain = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const send = cached ? cached.watch(plain) : plain;
   const entities = cache?.entities;
   if (!entities || operation.program.kind !== 'query' || request.reports.plan || mayChangeFetches(context, hooks))
     return { send, fetched: undefined };
