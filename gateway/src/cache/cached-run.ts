@@ -54,6 +54,11 @@ export class CachedRun {
     return { outcome: 'complete', status: undefined, challenge: undefined, bytes, length: bytes.length, release: undefined, ...facts };
   }
 
+  /** Whether the run only refreshes what the cache has. */
+  get isRefresh(): boolean {
+    return this.#options.pending !== undefined;
+  }
+
   /** The tags of what the result is made of. */
   get tags(): ReceivedTags {
     return this.#tags;

@@ -12,6 +12,7 @@ import type { EntityCache } from './entity-cache.ts';
 import { isObjectText } from './fetched-parts.ts';
 import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { Sharing } from './sharing.ts';
 import type { FoundResult, ResultStore } from './result-store.ts';
 import type { CachedSubgraphs } from './subgraph-caching.ts';
@@ -25,6 +26,8 @@ export interface ResponseCacheOptions {
   readonly sharing: Sharing;
   /** For how long a result is sent once its time is over, while it is executed again. */
   readonly staleSeconds: number;
+  /** Those of single fetches, too. */
+  readonly refreshes: Refreshes;
   readonly count: CountOutcome;
   /** Whether whole results are kept. */
   readonly keepsResults: boolean;
@@ -120,12 +123,17 @@ export class ResponseCache {
       }
       const { version } = lookup;
       const found = lookup.found && isObjectText(lookup.found.bytes) ? lookup.found : undefined;
-      count(found ? 'hit' : 'miss');
       const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
-      if (!found) this.#await(source, query, done);
-      else if (found.ageMs < lifetimeOf(found.policy) * 1000) done({ ...found, report: toHit(found) });
-      else
-        done({ ...found, report: toHit(found), refresh: this.#inFlight.get(key)?.version === version ? undefined : this.#begin(source) });
+      const isFresh = found && found.ageMs < lifetimeOf(found.policy) * 1000;
+      const isExecuted = this.#inFlight.get(key)?.version === version;
+      // A stale result is sent only if it is replaced.
+      if (!found || (!isFresh && !isExecuted && this.#options.refreshes.isFull)) {
+        count('miss');
+        this.#await(source, query, done);
+        return;
+      }
+      count('hit');
+      done({ ...found, report: toHit(found), refresh: isFresh || isExecuted ? undefined : this.#beginRefresh(source) });
     });
   }
 
@@ -163,10 +171,15 @@ export class ResponseCache {
     });
   }
 
-  #begin(source: Source): PendingResult {
+  #beginRefresh(source: Source): PendingResult {
+    return this.#begin(source, this.#options.refreshes.begin([]));
+  }
+
+  #begin(source: Source, end?: () => void): PendingResult {
     const { store, staleSeconds } = this.#options;
     const { key } = source;
     const onEnd = (ended: PendingResult) => {
+      end?.();
       if (this.#inFlight.get(key) === ended) this.#inFlight.delete(key);
     };
     const pending = new PendingResult({ ...source, store, staleSeconds, onEnd });

@@ -52,5 +52,8 @@ export function createOperationSend({ request, snapshot, hooks, measure, cache }
       guard(act);
     });
   };
-  return { send: entities.open({ context, hash: snapshot.hash, tags: cached?.tags, report, resume }, send), fetched: report };
+  return {
+    send: entities.open({ context, hash: snapshot.hash, tags: cached?.tags, mayBeStale: !cached?.isRefresh, report, resume }, send),
+    fetched: report,
+  };
 }
