@@ -66,6 +66,29 @@ describe('a mutation', () => {
     expect((await ask(query)).body.data).toEqual({ lamp: { name: 'after' } });
   });
 
+  it('is followed by no older result when a subgraph executes it after its response was given up', async () => {
+    const query = fresh('{ lamp { name } }');
+    const urls = [federation.url, ...[sharing, ...entityGateways].map(({ url }) => `${url}/graphql`)];
+    for (const url of urls) {
+      // A client of its own: its results are not kept for a while.
+      const client = { authorization: `Basic ${String(nextNumber())}` };
+      const read = async () => (await ask(query, client, { url })).body.data;
+      state.name = `before ${String(nextNumber())}`;
+      federation.intercept = ({ query: text }) => {
+        if (text.includes('mutation')) throw new Error('The connection is lost');
+        return undefined;
+      };
+      expect((await ask('mutation { touch(name: "late") }', client, { url })).body.errors).toHaveLength(1);
+      const before = { lamp: { name: state.name } };
+      // Kept for others, and not for this client.
+      for (const headers of [client, BOB, client]) await ask(query, headers, { url });
+      expect(await read()).toEqual(before);
+      state.name = `late ${String(nextNumber())}`;
+      expect(await read()).toEqual({ lamp: { name: state.name } });
+      expect(statusOf(await ask(query, BOB, { url }))).toMatch(/; hit/);
+    }
+  });
+
   it('invalidates for all clients what has a type of its result, and nothing else', async () => {
     const [lamp, other] = [fresh('{ lamp { name } }'), fresh('{ other { name } }')];
     for (const query of [lamp, other]) await ask(query);

@@ -1,6 +1,6 @@
 /** Tests: results of single fetches that the gateway keeps, for whichever query needs them. */
 import { describe, expect, it } from '@jest/globals';
-import { readMetric, request } from '../../stack/clients/client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { type Headers, ADA, BOB, KEY, MINE, ask, entityGateways, federation, fresh, nextNumber, statusOf } from './lamp-system.ts';
 import { state } from './lamps.ts';
 
@@ -100,6 +100,25 @@ describe.each([
     await ask(`mutation { rename(name: "${renamed}") { id code } }`, ADA, { url: urlOf() });
     expect((await codes(urlOf(), ids, BOB)).text).toContain(renamed);
     expect(statusOf(await ask(fresh(other), BOB, { url: urlOf() }))).toBe(HIT);
+  });
+
+  it('uses what is stale while one fetch replaces it, in a result that no other cache may keep, and not after a mutation', async () => {
+    const read = async (headers: Headers = {}) => ask(fresh('{ brief }'), { ...headers, 'trestle-cache': '1' }, { url: urlOf() });
+    state.name = `old ${String(nextNumber())}`;
+    await read();
+    const old = state.name;
+    state.name = `new ${String(nextNumber())}`;
+    federation.intercept = () => ({ errors: [{ message: 'broken' }] });
+    const before = federation.received.length;
+    await until(async () => {
+      const reply = await read();
+      expect([reply.body.data, statusOf(reply)]).toEqual([{ brief: old }, HIT]);
+      return federation.received.length > before + 1 && reply.headers.get('cache-control') === 'no-store';
+    });
+    federation.intercept = undefined;
+    await until(async () => (await read()).body.data?.['brief'] === state.name);
+    await ask('mutation { touch(name: "newest") }', ADA, { url: urlOf() });
+    expect((await read(ADA)).body.data).toEqual({ brief: 'newest' });
   });
 
   it('keeps private results for one credential, and public ones for all', async () => {

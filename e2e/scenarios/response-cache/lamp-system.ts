@@ -49,6 +49,7 @@ export async function startLamps(): Promise<void> {
     RESPONSE_CACHE: 'memory',
     RESPONSE_CACHE_CONTENTS: 'entities',
     RESPONSE_CACHE_SHARING: 'all',
+    RESPONSE_CACHE_STALE_SECONDS: '600',
     RESPONSE_CACHE_KEY: KEY,
   };
   const other = {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RedisLink } from '@trestle/limits/redis-link';
 import { until } from '../../stack/clients/client.ts';
 import { startGateway } from '../../stack/federation/federation.ts';
 import type { RunningProcess } from '../../stack/processes/process.ts';
@@ -36,6 +37,21 @@ import { state } from './lamps.ts';
       expect((await via((i + 1) % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
       expect((await via(i % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
     }
+  });
+
+  it('whose results another program has overwritten sends none of them, and they are executed again', async () => {
+    const query = fresh('{ lamp { name price } }');
+    const read = async (index: number) => (await via(index, query, ADA)).body;
+    const write = () => undefined;
+    const log = { debug: write, info: write, warn: write, error: write, access: write };
+    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix: '', scripts: {}, messages: { lost: '', found: '' } });
+    await link.settled;
+    for (const index of [0, 2]) {
+      const first = await read(index);
+      for (const key of await link.client.keys('trestle:cache:*:result:*')) await link.client.hset(key, 'bytes', 'garbage');
+      expect(await read(index)).toEqual(first);
+    }
+    link.close();
   });
 
   it('that does not answer, or is gone, fails no request, and is used again when it is back', async () => {

@@ -2,16 +2,29 @@
 import type { BodyParts, FetchRequest, SendFetch } from '../execute/execute.ts';
 import type { FetchDone, SubgraphResult } from '../program/result.ts';
 import type { FetchReport } from '../request/cache-report.ts';
+import { lifetimeOf } from '../request/cache-policy.ts';
+import { type RequestContext, renewContext } from '../request/context.ts';
 import { digest } from './cache-key.ts';
 import type { CountParts, FetchScope } from './fetch-scope.ts';
 import { FetchKeeper } from './fetch-keeper.ts';
-import { joinParts, mergeParts, readParts } from './fetched-parts.ts';
+import { isObjectText, joinParts, mergeParts, readParts } from './fetched-parts.ts';
 import type { ReceivedTags } from './received-tags.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { FoundResult, ManyFound, ResultStore } from './result-store.ts';
 import { splitElements } from './split-elements.ts';
 
+/** What is done with parts whose time is over. */
+export interface StaleParts {
+  /** For how long they are kept. */
+  readonly staleSeconds: number;
+  /** Whether this fetch may use them. */
+  readonly mayBeStale: boolean;
+  readonly refreshes: Refreshes;
+}
+
 export interface CachedFetchOptions {
   readonly store: ResultStore;
+  readonly stale: StaleParts;
   readonly count: CountParts;
   readonly report: FetchReport;
   readonly scope: FetchScope;
@@ -28,6 +41,7 @@ export interface CachedFetchOptions {
 const MAX_KEY_CHARACTERS = 128;
 /** A fetch of more entities is sent whole, and not kept. */
 const MAX_ENTITIES = 1000;
+const NO_RESULT: SubgraphResult = {};
 
 export class CachedFetch {
   readonly #options: CachedFetchOptions;
@@ -67,14 +81,14 @@ export class CachedFetch {
 
   #proceed(keys: readonly string[], lookup: ManyFound | undefined): void {
     const { count, report, fetch, send } = this.#options;
-    if (!lookup) {
+    if (!lookup || lookup.isHeld) {
       count('bypass', keys.length);
       send(fetch, this.#done);
       return;
     }
     report.wanted += keys.length;
-    this.#found = lookup.found;
-    const missing = keys.flatMap((_, i) => (lookup.found[i] ? [] : [i]));
+    this.#use(keys, lookup);
+    const missing = keys.flatMap((_, i) => (this.#found[i] ? [] : [i]));
     const hits = keys.length - missing.length;
     report.found += hits;
     if (hits > 0) this.#noteHits(hits);
@@ -90,6 +104,53 @@ export class CachedFetch {
     this.#fetch(keys, missing, lookup.version);
   }
 
+  /** Takes what is kept, and has stale parts fetched again in the background. */
+  #use(keys: readonly string[], { found, version }: ManyFound): void {
+    const { mayBeStale, refreshes } = this.#options.stale;
+    const stale: number[] = [];
+    this.#found = found.map((each, i) => {
+      if (!each || !isObjectText(each.bytes)) return undefined;
+      if (each.ageMs < lifetimeOf(each.policy) * 1000) return each;
+      if (!mayBeStale) return undefined;
+      if (refreshes.has(keys[i] as string)) return each;
+      if (refreshes.isFull) return undefined;
+      stale.push(i);
+      return each;
+    });
+    if (stale.length > 0) this.#refresh(keys, stale, version);
+  }
+
+  /** Fetches parts for the cache alone. When that fails, the stale ones stay. */
+  #refresh(keys: readonly string[], stale: readonly number[], version: number): void {
+    const { fetch, send, stale: parts } = this.#options;
+    const context = { ...renewContext(fetch.context), trace: undefined };
+    const own = stale.map((i) => keys[i] as string);
+    const end = parts.refreshes.begin(own);
+    const keeper = this.#createKeeper(own, version, context);
+    const take = (bytes: Buffer, start: number, to: number) => {
+      const fetched = readParts({ bytes, start, end: to }, this.#isOfEntities);
+      if (fetched?.length !== own.length) return undefined;
+      keeper.keep(fetched);
+      return NO_RESULT;
+    };
+    send({ ...fetch, context, body: this.#toBody(stale), take, onResponse: keeper.onResponse }, (failure, result) => {
+      end();
+      if (!failure) keeper.keepResult(result, this.#isOfEntities);
+    });
+  }
+
+  #createKeeper(keys: readonly string[], version: number, { fetchLog }: Pick<RequestContext, 'fetchLog'>): FetchKeeper {
+    const { store, scope, stale } = this.#options;
+    return new FetchKeeper({ store, scope, fetchLog, staleSeconds: stale.staleSeconds, version, keys });
+  }
+
+  /** Returns the body of a fetch of these parts. */
+  #toBody(indexes: readonly number[]): string {
+    const { fetch, bodyParts } = this.#options;
+    if (indexes.length === this.#parts.length) return fetch.body;
+    return `${bodyParts.head}"representations":[${indexes.map((i) => this.#parts[i]).join(',')}]}}`;
+  }
+
   /** What is made of kept parts may be cached no longer than these. */
   #noteHits(hits: number): void {
     const { count, fetch, tags } = this.#options;
@@ -102,16 +163,11 @@ export class CachedFetch {
   }
 
   #fetch(keys: readonly string[], missing: readonly number[], version: number): void {
-    const { fetch, bodyParts, send, store, scope } = this.#options;
+    const { fetch, send } = this.#options;
     const isWhole = missing.length === keys.length;
-    const keeper = new FetchKeeper({
-      store,
-      scope,
-      fetchLog: fetch.context.fetchLog,
-      version,
-      keys: missing.map((i) => keys[i] as string),
-    });
-    const body = isWhole ? fetch.body : `${bodyParts.head}"representations":[${missing.map((i) => this.#parts[i]).join(',')}]}}`;
+    const own = missing.map((i) => keys[i] as string);
+    const keeper = this.#createKeeper(own, version, fetch.context);
+    const body = this.#toBody(missing);
     const take = (bytes: Buffer, start: number, end: number) => {
       const parts = readParts({ bytes, start, end }, this.#isOfEntities);
       if (parts?.length !== missing.length) return undefined;

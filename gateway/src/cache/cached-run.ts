@@ -1,4 +1,5 @@
 /** What the response cache does around one execution: before it for a query, and after it for a query and a mutation. */
+import type { SendFetch } from '../execute/execute.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import type { Program } from '../program/program.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
@@ -20,6 +21,8 @@ export class CachedRun {
   readonly #options: CachedRunOptions;
   readonly #tags = new ReceivedTags();
   #pending: PendingResult | undefined;
+  /** Whether a subgraph may still execute a mutation that it has got. */
+  #isUnsettled = false;
 
   constructor(options: CachedRunOptions) {
     this.#options = options;
@@ -51,6 +54,11 @@ export class CachedRun {
     return { outcome: 'complete', status: undefined, challenge: undefined, bytes, length: bytes.length, release: undefined, ...facts };
   }
 
+  /** Whether the run only refreshes what the cache has. */
+  get isRefresh(): boolean {
+    return this.#options.pending !== undefined;
+  }
+
   /** The tags of what the result is made of. */
   get tags(): ReceivedTags {
     return this.#tags;
@@ -68,6 +76,17 @@ export class CachedRun {
     };
   }
 
+  /** Returns `send`, watched for mutations that may be executed although they have failed. */
+  watch(send: SendFetch): SendFetch {
+    if (this.#options.program.kind !== 'mutation') return send;
+    return (fetch, done) => {
+      send(fetch, (failure, result) => {
+        if (fetch.isMutation && failure?.mayBeExecuted) this.#isUnsettled = true;
+        done(failure, result);
+      });
+    };
+  }
+
   /** Calls back once, when the client may get the result: after a mutation, when no later request of the client gets an older result. */
   end(result: OperationResult, done: (result: OperationResult) => void): void {
     const { cache, request, program } = this.#options;
@@ -75,7 +94,8 @@ export class CachedRun {
     const { outcome } = result;
     if (program.kind === 'mutation') {
       const isDone = outcome === 'complete' || outcome === 'partial';
-      cache.noteMutation(context, isDone ? { types: program.types, tags: this.#tags.all } : undefined, () => {
+      const change = isDone ? { types: program.types, tags: this.#tags.all } : undefined;
+      cache.noteMutation(context, { change, isUnsettled: this.#isUnsettled }, () => {
         done(result);
       });
       return;

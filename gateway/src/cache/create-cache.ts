@@ -5,6 +5,7 @@ import { createCacheMetrics, createEntityMetrics } from '../observability/cache-
 import { MemoryStore } from './memory-store.ts';
 import { NoticingStore } from './noticing-store.ts';
 import { EntityCache } from './entity-cache.ts';
+import { Refreshes } from './refreshes.ts';
 import { type CacheContents, ResponseCache } from './response-cache.ts';
 import type { ResultStore } from './result-store.ts';
 import type { Sharing } from './sharing.ts';
@@ -69,7 +70,8 @@ function assemble(
   const mustNotice = onInvalidated !== undefined && kind === 'redis';
   const subgraphs = new CachedSubgraphs(caching);
   const count = createCacheMetrics(metrics, readBytes);
-  const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, subgraphs, count: createEntityMetrics(metrics) });
+  const shared = { store, sharing, staleSeconds, subgraphs, refreshes: new Refreshes() };
+  const entities = contents === 'results' ? undefined : new EntityCache({ ...shared, count: createEntityMetrics(metrics) });
   const keepsResults = contents !== 'entities';
-  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults, entities, subgraphs, mustNotice });
+  return new ResponseCache({ ...shared, count, keepsResults, entities, mustNotice });
 }

@@ -4,6 +4,7 @@ import type { FetchCaching, FetchStep } from '../program/program.ts';
 import { type ContextSource, createContext } from '../request/context.ts';
 import { EntityCache } from './entity-cache.ts';
 import { MemoryStore } from './memory-store.ts';
+import { Refreshes } from './refreshes.ts';
 import { CachedSubgraphs } from './subgraph-caching.ts';
 
 const SOURCE = {
@@ -24,7 +25,9 @@ function createFetch(
   cacheControl: string | undefined,
   { subgraphs = new CachedSubgraphs(), hint = HINT }: { subgraphs?: CachedSubgraphs; hint?: Partial<FetchCaching> } = {},
 ) {
-  const cache = new EntityCache({ store: new MemoryStore({ maxBytes: 100_000 }), sharing: 'anonymous', count: () => undefined, subgraphs });
+  const store = new MemoryStore({ maxBytes: 100_000 });
+  const rest = { staleSeconds: 0, refreshes: new Refreshes(), count: () => undefined, subgraphs };
+  const cache = new EntityCache({ store, sharing: 'anonymous', ...rest });
   const step = { operationName: undefined, caching: { ...hint, isPrivate, types: [] } } as unknown as FetchStep;
   return (...identity: string[]): boolean => {
     const context = createContext({ ...SOURCE, identity });
@@ -34,6 +37,7 @@ function createFetch(
         context,
         hash: 'h',
         tags: undefined,
+        mayBeStale: true,
         report: { wanted: 0, found: 0 },
         resume: (act) => {
           act();

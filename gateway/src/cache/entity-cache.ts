@@ -11,6 +11,7 @@ import { CachedFetch } from './cached-fetch.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { ALL_TAG, type ReceivedTags, toTypeTag } from './received-tags.ts';
 import type { CountParts, FetchScope, PlannedFetch } from './fetch-scope.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { Sharing } from './sharing.ts';
 import type { ResultStore } from './result-store.ts';
 import type { CachedSubgraphs } from './subgraph-caching.ts';
@@ -18,6 +19,9 @@ import type { CachedSubgraphs } from './subgraph-caching.ts';
 export interface EntityCacheOptions {
   readonly store: ResultStore;
   readonly sharing: Sharing;
+  /** For how long a part is used once its time is over, while it is fetched again. */
+  readonly staleSeconds: number;
+  readonly refreshes: Refreshes;
   readonly count: CountParts;
   readonly subgraphs: CachedSubgraphs;
 }
@@ -29,6 +33,8 @@ export interface CachedQuery {
   readonly hash: string;
   /** Gets the tags of what is found; undefined when the whole result is not kept. */
   readonly tags: ReceivedTags | undefined;
+  /** Whether parts may be used whose time is over: not for what replaces a stale result. */
+  readonly mayBeStale: boolean;
   /** Counts what the query has found. */
   readonly report: FetchReport;
   /** Goes on after the store has answered later. */
@@ -45,13 +51,14 @@ export class EntityCache {
 
   /** Returns `send` with the cache before it, for one query. */
   open(query: CachedQuery, send: SendFetch): SendFetch {
-    const { store, count } = this.#options;
+    const { store, staleSeconds, refreshes, count } = this.#options;
     const { tags, report, resume } = query;
+    const stale = { staleSeconds, mayBeStale: query.mayBeStale && staleSeconds > 0, refreshes };
     return (fetch, done) => {
       const { bodyParts, service, files } = fetch;
       const scope = bodyParts && !files ? this.#toScope(query, { ...bodyParts, service }) : undefined;
       if (!bodyParts || !scope) send(fetch, done);
-      else new CachedFetch({ store, count, report, scope, fetch, bodyParts, tags, send, resume }, done).start();
+      else new CachedFetch({ store, stale, count, report, scope, fetch, bodyParts, tags, send, resume }, done).start();
     };
   }
 

@@ -12,6 +12,8 @@ export interface FetchKeeperOptions {
   readonly store: Pick<ResultStore, 'put'>;
   readonly scope: FetchScope;
   readonly fetchLog: RequestContext['fetchLog'];
+  /** For how long the parts are kept once their time is over. */
+  readonly staleSeconds: number;
   /** Of the lookup before the fetch. */
   readonly version: number;
   /** Of each part that is fetched. */
@@ -45,13 +47,13 @@ export class FetchKeeper {
   /** Keeps copies of the parts. An entity that its subgraph does not know is not kept. */
   keep(parts: readonly Buffer[]): void {
     this.#isKept = true;
-    const { store, scope, fetchLog, version, keys } = this.#options;
+    const { store, scope, fetchLog, staleSeconds, version, keys } = this.#options;
     const policy = this.#toPolicy();
     const received = this.#tags.all;
     if (!policy || !received || fetchLog.hasForwarded) return;
     const tags = [...scope.tags, ...received];
     const ageMs = performance.now() - this.#startedAt;
-    const keptMs = lifetimeOf(policy) * 1000;
+    const keptMs = (lifetimeOf(policy) + staleSeconds) * 1000;
     parts.forEach((part, i) => {
       if (part.length > MAX_RESULT_BYTES || isNullPart(part)) return;
       // With memory of its own: a part of a shared one would keep the whole in use.

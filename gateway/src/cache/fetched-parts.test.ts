@@ -10,6 +10,7 @@ import { FetchLog } from '../request/fetch-log.ts';
 import { EntityCache } from './entity-cache.ts';
 import { joinParts, readParts } from './fetched-parts.ts';
 import { MemoryStore } from './memory-store.ts';
+import { Refreshes } from './refreshes.ts';
 import { CachedSubgraphs } from './subgraph-caching.ts';
 import { splitElements } from './split-elements.ts';
 
@@ -99,7 +100,7 @@ function createCached({
 }: { caching?: FetchCaching; cacheControl?: string; status?: number } = {}) {
   const cache = new EntityCache({
     store: new MemoryStore({ maxBytes: 1e8 }),
-    sharing: 'anonymous',
+    ...{ sharing: 'anonymous', staleSeconds: 0, refreshes: new Refreshes() },
     count: () => undefined,
     subgraphs: new CachedSubgraphs(),
   });
@@ -129,7 +130,7 @@ function createCached({
       return {};
     };
     const request = { service: 's', isMutation: false, body, bodyParts: { step, head: HEAD, representations }, context };
-    cache.open({ context, hash: 'h', tags: undefined, report, resume }, send)(
+    cache.open({ context, hash: 'h', tags: undefined, mayBeStale: true, report, resume }, send)(
       { ...request, ...(reader !== 'objects' && { take }) },
       (_, result) => {
         if (result.data) got = result;

@@ -1,5 +1,6 @@
 /** Keeps results in the memory of the process, bounded in bytes; the least recently used are removed first. */
 import { LRUCache } from 'lru-cache';
+import { HeldTags } from './held-tags.ts';
 import {
   type FoundResult,
   type Lookup,
@@ -31,6 +32,7 @@ export interface MemoryStoreOptions {
 export class MemoryStore implements ResultStore {
   readonly #entries: LRUCache<string, Entry>;
   readonly #versions = new TagVersions();
+  readonly #held = new HeldTags();
   readonly #now: () => number;
 
   constructor({ maxBytes, now = () => performance.now() }: MemoryStoreOptions) {
@@ -48,11 +50,24 @@ export class MemoryStore implements ResultStore {
   }
 
   find({ key, tags }: Wanted, done: (lookup: Lookup) => void): void {
-    done({ version: this.#versions.current, found: this.#find(key, tags) });
+    const isHeld = this.#isHeld(tags);
+    done({ version: this.#versions.current, isHeld, found: isHeld ? undefined : this.#find(key, tags) });
   }
 
   findAll({ keys, tags }: ManyWanted, done: (lookup: ManyFound) => void): void {
-    done({ version: this.#versions.current, found: keys.map((key) => this.#find(key, tags)) });
+    const isHeld = this.#isHeld(tags);
+    done({ version: this.#versions.current, isHeld, found: keys.map((key) => (isHeld ? undefined : this.#find(key, tags))) });
+  }
+
+  #isHeld(tags: readonly string[]): boolean {
+    this.#endHolds();
+    return this.#held.hasAny(tags);
+  }
+
+  /** What was read while a tag was held may be older than the mutation. */
+  #endHolds(): void {
+    const ended = this.#held.takeEnded(this.#now());
+    if (ended.length > 0) this.#versions.invalidate(ended);
   }
 
   #find(key: string, tags: readonly string[]): FoundResult | undefined {
@@ -79,6 +94,12 @@ export class MemoryStore implements ResultStore {
   invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {
     this.#versions.invalidate(tags);
     done(true);
+  }
+
+  hold(tags: readonly string[], done: (isShared: boolean) => void): void {
+    this.#held.hold(tags, this.#now());
+    this.#endHolds();
+    this.invalidate(tags, done);
   }
 
   close(): void {

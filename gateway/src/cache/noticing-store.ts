@@ -40,6 +40,13 @@ export class NoticingStore implements ResultStore {
     });
   }
 
+  hold(tags: readonly string[], done: (isShared: boolean) => void): void {
+    this.#store.hold(tags, (isShared) => {
+      this.#onInvalidated();
+      done(isShared);
+    });
+  }
+
   close(): void {
     this.#store.close();
   }

@@ -1,6 +1,7 @@
 /**
  * The scripts by which processes share results in Redis. Each runs as one atomic step. The sorted set of versions has the version of each tag, and two
- * members more: `~` has the current version, `!` the lowest that is valid. When Redis loses the set, versions restart above all earlier ones.
+ * members more: `~` has the current version, `!` the lowest that is valid. When Redis loses the set, versions restart above all earlier ones. Another
+ * sorted set has the tags that are held, with the time when that ends, in milliseconds.
  */
 
 /** Sets `current`, as a string. The set begins with the time in microseconds, which grows faster than versions do. */
@@ -20,14 +21,27 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** Invalidates tags that are held no longer, and sets `current`. Those beyond 100 stay held until the next command. */
+const END_HOLDS = `
+local ended = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, 100)
+if #ended > 0 then
+  current = redis.call('ZINCRBY', KEYS[1], 1, '~')
+  for _, tag in ipairs(ended) do redis.call('ZADD', KEYS[1], current, tag) end
+  redis.call('ZREM', KEYS[2], unpack(ended))
+end
+`;
+
 /**
- * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and five values for each result: its bytes, policy,
- * age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT}
+ * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and five
+ * values for each result: its bytes, policy, age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT}
  * writes: an error would be one of all results. A version above the current one is that of a server whose clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}
 ${READ_CLOCK}
+${END_HOLDS}
+local isHeld = false
+for _, tag in ipairs(ARGV) do if redis.call('ZSCORE', KEYS[2], tag) then isHeld = true end end
 local lowest = redis.call('ZSCORE', KEYS[1], '!')
 local changes = {}
 local function isOutdated(tags, version)
@@ -43,9 +57,10 @@ local function readTags(text)
   for _, tag in ipairs(tags) do if type(tag) ~= 'string' then return nil end end
   return tags
 end
-local reply = { current }
-for i = 2, #KEYS do
-  local at = (i - 2) * 5 + 2
+local reply = { current, isHeld and 1 or 0 }
+if isHeld then return reply end
+for i = 3, #KEYS do
+  local at = (i - 3) * 5 + 3
   for j = 0, 4 do reply[at + j] = false end
   local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born', 'parts')
   if known.err then
@@ -86,11 +101,16 @@ redis.call('PEXPIRE', KEYS[1], rest)
 return 1
 `;
 
-/** Invalidates tags. Key: the versions. Arguments: the most tags that are remembered, and the tags. */
+/**
+ * Invalidates tags. Keys: the versions, the held tags. Arguments: the most tags that are remembered, the milliseconds for which tags are held, how many
+ * are, and the tags, beginning with these.
+ */
 export const INVALIDATE_SCRIPT = `
 ${READ_CURRENT}
+${READ_CLOCK}
 local version = redis.call('ZINCRBY', KEYS[1], 1, '~')
-for i = 2, #ARGV do redis.call('ZADD', KEYS[1], version, ARGV[i]) end
+for i = 4, #ARGV do redis.call('ZADD', KEYS[1], version, ARGV[i]) end
+for i = 4, 3 + tonumber(ARGV[3]) do redis.call('ZADD', KEYS[2], string.format('%.0f', now + tonumber(ARGV[2])), ARGV[i]) end
 local excess = redis.call('ZCARD', KEYS[1]) - 2 - tonumber(ARGV[1])
 if excess > 0 then
   local forgotten = redis.call('ZPOPMIN', KEYS[1], excess + 1)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { RedisLink } from '@trestle/limits/redis-link';
 import { startTestRedis } from '@trestle/limits/test-redis';
-import { createRedisStore, find, invalidate, log, toResult } from './test-store.ts';
+import { createRedisStore, find, hold, invalidate, log, toResult } from './test-store.ts';
 
 // Says loudly when there is no Redis.
 const redis = await startTestRedis();
@@ -27,6 +27,40 @@ describeRedis('stores of several processes with one Redis', () => {
     one.close();
     other.close();
   });
+
+  it('share held tags, and find nothing for them that was kept before their time was over', async () => {
+    const url = redis?.directUrl ?? '';
+    const [one, other] = [await createRedisStore(url, { keyPrefix, holdMs: 500 }), await createRedisStore(url, { keyPrefix })];
+    const tag = `client ${randomUUID()}`;
+    await hold(one, tag);
+    expect((await find(other, 'held', [tag]))?.isHeld).toBe(true);
+    other.put('held', toResult('one', (await find(other, 'held'))?.version ?? NaN));
+    let lookup = await find(other, 'held', [tag]);
+    for (const deadline = Date.now() + 60_000; lookup?.isHeld === true && Date.now() < deadline;) lookup = await find(other, 'held', [tag]);
+    expect([lookup?.isHeld, lookup?.found, (await find(one, 'held', ['another']))?.found?.bytes.toString()]).toEqual([
+      false,
+      undefined,
+      'one',
+    ]);
+    other.put('held', toResult('two', lookup?.version ?? NaN));
+    expect((await find(one, 'held', [tag]))?.found?.bytes.toString()).toBe('two');
+    one.close();
+    other.close();
+  });
+
+  it('hold a tag that one of them could not hold while Redis did not answer, once it has sent that', async () => {
+    const cut = await createRedisStore(redis?.url ?? '', { keyPrefix, timeoutMs: 200 });
+    const other = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
+    const tag = `client ${randomUUID()}`;
+    redis?.hold();
+    expect([await hold(cut, tag), await find(cut, 'held', [tag])]).toEqual([false, undefined]);
+    redis?.release();
+    const deadline = Date.now() + 60_000;
+    while (!(await find(other, 'held', [tag]))?.isHeld && Date.now() < deadline) await new Promise(setImmediate);
+    expect((await find(other, 'held', [tag]))?.isHeld).toBe(true);
+    cut.close();
+    other.close();
+  }, 120_000);
 
   it('share nothing with those of another graph', async () => {
     const one = await createRedisStore(redis?.directUrl ?? '', { keyPrefix: `${keyPrefix}one:` });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { OperationRequest } from '../request/operation.ts';
 import { createContext, type ContextSource } from '../request/context.ts';
 import { MemoryStore } from './memory-store.ts';
+import { Refreshes } from './refreshes.ts';
 import { type CacheOutcome, ResponseCache } from './response-cache.ts';
 import { CachedSubgraphs } from './subgraph-caching.ts';
 
@@ -10,7 +11,7 @@ const SOURCE = { caller: null, client: undefined, identity: [], requestId: 'r', 
 /** Returns a function that looks for the result of one query, for a new client. */
 function createFind() {
   const cache = new ResponseCache({
-    ...{ store: new MemoryStore({ maxBytes: 100_000 }), sharing: 'all', staleSeconds: 0, keepsResults: true },
+    ...{ store: new MemoryStore({ maxBytes: 100_000 }), sharing: 'all', staleSeconds: 0, refreshes: new Refreshes(), keepsResults: true },
     ...{ count: () => undefined, entities: undefined, subgraphs: new CachedSubgraphs() },
   });
   return () => {

@@ -9,8 +9,10 @@ import type { OperationRequest } from '../request/operation.ts';
 import { withoutCredential } from '../request/identity.ts';
 import { type CallerSource, hasCredential, toCacheKey, toClientTags, toMutationTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
+import { isObjectText } from './fetched-parts.ts';
 import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { Sharing } from './sharing.ts';
 import type { FoundResult, ResultStore } from './result-store.ts';
 import type { CachedSubgraphs } from './subgraph-caching.ts';
@@ -24,6 +26,8 @@ export interface ResponseCacheOptions {
   readonly sharing: Sharing;
   /** For how long a result is sent once its time is over, while it is executed again. */
   readonly staleSeconds: number;
+  /** Those of single fetches, too. */
+  readonly refreshes: Refreshes;
   readonly count: CountOutcome;
   /** Whether whole results are kept. */
   readonly keepsResults: boolean;
@@ -58,6 +62,14 @@ export interface CachedResult extends Pick<FoundResult, 'bytes' | 'policy'> {
   readonly report: CacheReport;
   /** What the result of another execution is passed to; undefined unless this one is stale and no other client has it executed again. */
   readonly refresh?: PendingResult | undefined;
+}
+
+/** How a mutation has ended. */
+export interface MutationEnd {
+  /** Undefined for one that has failed: it may have changed something, which concerns its client only. */
+  readonly change: Change | undefined;
+  /** Whether a subgraph may still execute it, because its response did not arrive. */
+  readonly isUnsettled: boolean;
 }
 
 /** What a mutation has changed. */
@@ -104,18 +116,24 @@ export class ResponseCache {
     const identity = sharing === 'all' && !policy.isPrivate ? withoutCredential(context.identity) : context.identity;
     const key = toCacheKey({ hash, query: request.query, operationName: request.operationName, variables: query.variables, identity });
     store.find({ key, tags: toClientTags(context) }, (lookup) => {
-      if (!lookup) {
+      if (!lookup || lookup.isHeld) {
         count('bypass');
         done({ pending: undefined });
         return;
       }
-      const { version, found } = lookup;
-      count(found ? 'hit' : 'miss');
+      const { version } = lookup;
+      const found = lookup.found && isObjectText(lookup.found.bytes) ? lookup.found : undefined;
       const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
-      if (!found) this.#await(source, query, done);
-      else if (found.ageMs < lifetimeOf(found.policy) * 1000) done({ ...found, report: toHit(found) });
-      else
-        done({ ...found, report: toHit(found), refresh: this.#inFlight.get(key)?.version === version ? undefined : this.#begin(source) });
+      const isFresh = found && found.ageMs < lifetimeOf(found.policy) * 1000;
+      const isExecuted = this.#inFlight.get(key)?.version === version;
+      // A stale result is sent only if it is replaced.
+      if (!found || (!isFresh && !isExecuted && this.#options.refreshes.isFull)) {
+        count('miss');
+        this.#await(source, query, done);
+        return;
+      }
+      count('hit');
+      done({ ...found, report: toHit(found), refresh: isFresh || isExecuted ? undefined : this.#beginRefresh(source) });
     });
   }
 
@@ -153,10 +171,15 @@ export class ResponseCache {
     });
   }
 
-  #begin(source: Source): PendingResult {
+  #beginRefresh(source: Source): PendingResult {
+    return this.#begin(source, this.#options.refreshes.begin([]));
+  }
+
+  #begin(source: Source, end?: () => void): PendingResult {
     const { store, staleSeconds } = this.#options;
     const { key } = source;
     const onEnd = (ended: PendingResult) => {
+      end?.();
       if (this.#inFlight.get(key) === ended) this.#inFlight.delete(key);
     };
     const pending = new PendingResult({ ...source, store, staleSeconds, onEnd });
@@ -164,13 +187,16 @@ export class ResponseCache {
     return pending;
   }
 
-  /**
-   * Notes that a client's mutation has ended, and calls back once, before the client may know it. `change` is undefined for one that has failed: it
-   * may have changed something, which concerns its client only.
-   */
-  noteMutation(client: CallerSource, change: Change | undefined, done: () => void): void {
+  /** Notes that a client's mutation has ended, and calls back once, before the client may know it. */
+  noteMutation(client: CallerSource, { change, isUnsettled }: MutationEnd, done: () => void): void {
+    const { store } = this.#options;
+    const own = toMutationTags(client);
     const changed = change ? [...change.types.map(toTypeTag), ...(change.tags ?? [ALL_TAG])] : [];
-    this.#options.store.invalidate([...toMutationTags(client), ...changed], done);
+    if (!isUnsettled) store.invalidate([...own, ...changed], done);
+    else
+      store.hold(own, () => {
+        store.invalidate(changed, done);
+      });
   }
 
   /** Invalidates every result with one of these tags, for all clients. Calls back once, as the store does. */

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { startTestRedis } from '@trestle/limits/test-redis';
 import { MemoryStore } from './memory-store.ts';
-import { MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore } from './result-store.ts';
-import { createRedisStore, find, invalidate, toResult } from './test-store.ts';
+import { HOLD_MS, MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore } from './result-store.ts';
+import { createRedisStore, find, hold, invalidate, toResult } from './test-store.ts';
 
 let keys = 0;
 
@@ -99,6 +99,18 @@ describe.each(STORES)('the store $kind', ({ create }) => {
     store.close();
   });
 
+  it('returns nothing for lookups with a held tag, and what is kept for others', async () => {
+    const { store, key, versionOf, textOf } = await start();
+    store.put(key, toResult('one', await versionOf()));
+    await hold(store, 'client');
+    expect([await textOf('client'), await textOf('other')]).toEqual([undefined, 'one']);
+    store.put(key, toResult('two', await versionOf()));
+    expect([await textOf('client'), await textOf('other')]).toEqual([undefined, 'two']);
+    expect((await find(store, key, ['other', 'client']))?.isHeld).toBe(true);
+    expect((await find(store, key, ['other']))?.isHeld).toBe(false);
+    store.close();
+  });
+
   it('does not replace a result by an older one', async () => {
     const { store, key, versionOf, textOf } = await start();
     const before = await versionOf();
@@ -130,6 +142,32 @@ describe.each(STORES)('the store $kind', ({ create }) => {
     store.put(key, toResult('two', await versionOf()));
     expect(await textOf('forgotten')).toBe('two');
     store.close();
+  });
+});
+
+describe('a MemoryStore whose tags are held no longer', () => {
+  it('returns nothing for them that was kept meanwhile, and what is kept afterwards', async () => {
+    let now = 0;
+    const store = new MemoryStore({ maxBytes: 100_000, now: () => now });
+    const textOf = async (...tags: string[]) => (await find(store, 'key', tags))?.found?.bytes.toString();
+    const put = async (text: string) => store.put('key', toResult(text, (await find(store, 'key'))?.version ?? NaN));
+    await hold(store, 'client');
+    await put('meanwhile');
+    now = HOLD_MS - 1;
+    expect((await find(store, 'key', ['client']))?.isHeld).toBe(true);
+    now = HOLD_MS;
+    expect((await find(store, 'key', ['client']))?.isHeld).toBe(false);
+    expect([await textOf('client'), await textOf('other')]).toEqual([undefined, 'meanwhile']);
+    await put('afterwards');
+    expect(await textOf('client')).toBe('afterwards');
+  });
+
+  it('holds no more tags than it remembers', async () => {
+    const store = new MemoryStore({ maxBytes: 100_000 });
+    await hold(store, 'first');
+    await hold(store, ...Array.from({ length: MAX_REMEMBERED_TAGS }, (_, i) => `other ${String(i)}`));
+    const isHeld = async (tag: string) => (await find(store, 'key', [tag]))?.isHeld;
+    expect([await isHeld('first'), await isHeld('other 0')]).toEqual([false, true]);
   });
 });
 

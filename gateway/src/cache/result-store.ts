@@ -22,13 +22,15 @@ export interface StoredResult {
 export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs' | 'tags' | 'partsVersion'>;
 
 /** The results of several keys, in their order. */
-export interface ManyFound extends Pick<Lookup, 'version'> {
+export interface ManyFound extends Pick<Lookup, 'version' | 'isHeld'> {
   readonly found: readonly (FoundResult | undefined)[];
 }
 
 export interface Lookup {
   /** Increases with each invalidation. A result is valid as long as none of its tags is invalidated after the lookup before its execution. */
   readonly version: number;
+  /** Whether one of the tags of the lookup is held: nothing is found then, and nothing may be stored either. */
+  readonly isHeld: boolean;
   readonly found: FoundResult | undefined;
 }
 
@@ -63,11 +65,19 @@ export interface ResultStore {
    * processes that share the store. If it is not, the store tries again.
    */
   invalidate(tags: readonly string[], done: (isShared: boolean) => void): void;
+  /**
+   * Invalidates tags of a client now, and once more after {@link HOLD_MS}. Meanwhile lookups with one of these tags find nothing. Calls back as
+   * {@link invalidate} does.
+   */
+  hold(tags: readonly string[], done: (isShared: boolean) => void): void;
   close(): void;
 }
 
 /** The largest result that is kept, in bytes. */
 export const MAX_RESULT_BYTES = 1024 * 1024;
+
+/** For how long a subgraph may execute a mutation that has no response, as far as its client's results are concerned. */
+export const HOLD_MS = 60_000;
 
 /** The most tags whose invalidation is remembered; beyond that, results that are older than the forgotten ones are invalid. */
 export const MAX_REMEMBERED_TAGS = 10_000;

@@ -16,6 +16,11 @@ export const invalidate = (store: ResultStore, ...tags: string[]) =>
   new Promise<boolean>((resolve) => {
     store.invalidate(tags, resolve);
   });
+/** Holds tags; resolves with whether all processes know. */
+export const hold = (store: ResultStore, ...tags: string[]) =>
+  new Promise<boolean>((resolve) => {
+    store.hold(tags, resolve);
+  });
 /** Returns a result to keep. */
 export const toResult = (text: string, version: number, other: Partial<StoredResult> = {}): StoredResult => ({
   bytes: Buffer.from(text),
@@ -33,8 +38,11 @@ const write = () => undefined;
 export const log: Log = { debug: write, info: write, warn: write, error: write, access: write };
 
 /** Creates a store; by default nothing of another test is under its keys. */
-export const createRedisStore = async (url: string, { keyPrefix = `trestle:test:${randomUUID()}:`, timeoutMs = 20_000 } = {}) => {
-  const store = new RedisStore({ url, log, keyPrefix, timeoutMs });
+export const createRedisStore = async (
+  url: string,
+  { keyPrefix = `trestle:test:${randomUUID()}:`, timeoutMs = 20_000, holdMs = 60_000 } = {},
+) => {
+  const store = new RedisStore({ url, log, keyPrefix, timeoutMs, holdMs });
   await store.settled;
   return store;
 };

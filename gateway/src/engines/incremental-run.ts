@@ -133,7 +133,8 @@ export function runIncremental(
       else refuse(error);
     }
   };
-  const send = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const plain = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const send = cached ? cached.watch(plain) : plain;
   const execution = { operation: { ...operation, deferred }, variables, conditions, context, send };
   const run = new IncrementalRun({ request: execution, program, writing, spec });
   run.start(({ bytes, rest, isNull, hasErrors }) => {

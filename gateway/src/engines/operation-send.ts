@@ -41,7 +41,8 @@ export interface OperationSend {
  */
 export function createOperationSend({ request, snapshot, hooks, measure, cache }: SendingParts, run: SendingRun): OperationSend {
   const { operation, context, guard, cached } = run;
-  const send = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const plain = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
+  const send = cached ? cached.watch(plain) : plain;
   const entities = cache?.entities;
   if (!entities || operation.program.kind !== 'query' || request.reports.plan || mayChangeFetches(context, hooks))
     return { send, fetched: undefined };
@@ -51,5 +52,8 @@ export function createOperationSend({ request, snapshot, hooks, measure, cache }
       guard(act);
     });
   };
-  return { send: entities.open({ context, hash: snapshot.hash, tags: cached?.tags, report, resume }, send), fetched: report };
+  return {
+    send: entities.open({ context, hash: snapshot.hash, tags: cached?.tags, mayBeStale: !cached?.isRefresh, report, resume }, send),
+    fetched: report,
+  };
 }

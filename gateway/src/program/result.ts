@@ -21,6 +21,8 @@ export interface SubgraphFailure {
   readonly message: string;
   /** For the log only. */
   readonly cause: unknown;
+  /** Whether the subgraph may have executed the fetch, or may do so later. Default: no. */
+  readonly mayBeExecuted?: boolean;
 }
 
 /** Called exactly once for each fetch. */

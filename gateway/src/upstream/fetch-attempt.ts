@@ -5,7 +5,7 @@ import { replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import { ONE_FETCH } from '../request/upload.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
-import { TooManyRequests, toFailure } from './fetch-failure.ts';
+import { NotSent, TooManyRequests, toFailure } from './fetch-failure.ts';
 import { noteForwarded, noteReturned } from './note-headers.ts';
 import { type Outcome, outcomeOfError, outcomeOfStatus } from './traffic/outcome.ts';
 import { toRetryPause } from './traffic/retry-pause.ts';
@@ -63,7 +63,7 @@ class FetchAttempt implements ResponseHandler {
       return;
     }
     if (!breaker.allow()) {
-      this.#fail(new Error('The circuit breaker is open'));
+      this.#fail(new NotSent('The circuit breaker is open'));
       return;
     }
     retries.earn();

@@ -4,8 +4,11 @@ import { ClientError } from '@trestle/http-client/upstream-client';
 import { OperationExpired } from '@trestle/service/process/cancellation';
 import type { SubgraphFailure } from '../program/result.ts';
 
+/** A fetch was not sent. */
+export class NotSent extends Error {}
+
 /** The subgraph has got as many requests as traffic.requestsPerSecond allows. */
-export class TooManyRequests extends Error {}
+export class TooManyRequests extends NotSent {}
 
 /** Returns the failure. The cause contains addresses and is for the log only. */
 export function toFailure(service: string, cause: Error): SubgraphFailure {
@@ -15,7 +18,9 @@ export function toFailure(service: string, cause: Error): SubgraphFailure {
     return { code: 'SERVICE_UNAVAILABLE', message: `The limit of requests to the subgraph ${service} is reached. Retry later.`, cause };
   if (cause instanceof OperationExpired)
     return { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond within the time limit of the operation.`, cause };
+  // A response that is no GraphQL result is often that of a proxy, behind which the subgraph goes on.
+  const mayBeExecuted = cause instanceof ClientError ? cause.progress !== 'unsent' : !(cause instanceof NotSent);
   return cause instanceof ClientError && cause.code === 'TIMEOUT'
-    ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause }
-    : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause };
+    ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause, mayBeExecuted }
+    : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause, mayBeExecuted };
 }
