@@ -16,10 +16,12 @@ export function toFailure(service: string, cause: Error): SubgraphFailure {
   if (cause instanceof Fault) return { code: cause.code, message: cause.message, cause: undefined };
   if (cause instanceof TooManyRequests)
     return { code: 'SERVICE_UNAVAILABLE', message: `The limit of requests to the subgraph ${service} is reached. Retry later.`, cause };
-  if (cause instanceof OperationExpired)
-    return { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond within the time limit of the operation.`, cause };
   // A response that is no GraphQL result is often that of a proxy, behind which the subgraph goes on.
   const mayBeExecuted = cause instanceof ClientError ? cause.progress !== 'unsent' : !(cause instanceof NotSent);
+  if (cause instanceof OperationExpired) {
+    const message = `The subgraph ${service} did not respond within the time limit of the operation.`;
+    return { code: 'UPSTREAM_TIMEOUT', message, cause, mayBeExecuted };
+  }
   return cause instanceof ClientError && cause.code === 'TIMEOUT'
     ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause, mayBeExecuted }
     : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause, mayBeExecuted };
