@@ -6,12 +6,14 @@ import type { Duplex } from 'node:stream';
 const WINDOW_MS = 10_000;
 const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
+/** One announces the end of the connection, and a second one ends it (RFC 9113 §6.8). */
+const MAX_GOAWAYS = 10;
 /** Of streams that are not open (RFC 9113 §5.3.2: the frame is deprecated). */
 const MAX_PRIORITIES = 1000;
 /** In addition to one for each stream that ends in order. More than the streams that can be open, since a client may cancel all of them at once. */
 const MAX_RESETS = 200;
 
-/** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, PRIORITY or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
+/** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, GOAWAY, PRIORITY or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
 export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
   let isEnded = false;
   const end = () => {
@@ -41,11 +43,15 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
   };
   const onReset = count(MAX_RESETS);
   const [onPing, onSettings, onPriority] = [count(MAX_PINGS), count(MAX_SETTINGS), count(MAX_PRIORITIES)];
+  const onGoaway = count(MAX_GOAWAYS);
   session.on('ping', () => {
     onPing();
   });
   session.on('remoteSettings', () => {
     onSettings();
+  });
+  session.on('goaway', () => {
+    onGoaway();
   });
   session.on('priority', () => {
     onPriority();

@@ -16,6 +16,9 @@ import { createProbes } from '../probes/probes.ts';
 import { startService } from '../service.ts';
 import { createSelfSigned } from '../testing/test-authority.ts';
 
+/** With an empty SETTINGS. */
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
+
 it('lets an address begin 128 streams at once on its first connection, and 32 on each further one', async () => {
   const tls = await createSelfSigned();
   const service = await startService({
@@ -145,7 +148,6 @@ describe('an HTTP/2 connection whose client gives leave to send nothing', () => 
 });
 
 describe('an HTTP/2 connection whose client never closes its side', () => {
-  const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
   const PING = Buffer.from('\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
   /** HEADERS with END_STREAM and without END_HEADERS: a method that is taken from the static table. */
   const HEADERS_WITHOUT_END = Buffer.from('\0\0\x01\x01\x01\0\0\0\x01\x82', 'latin1');
@@ -180,4 +182,33 @@ describe('an HTTP/2 connection whose client never closes its side', () => {
       await service.stop();
     }
   });
+});
+
+it('ends a connection that floods it with GOAWAY while a request is open (RFC 9113 §10.5)', async () => {
+  const tls = await createSelfSigned();
+  const probes = createProbes({ isReady: () => true });
+  let requests = 0;
+  const service = await startService({
+    log: createLog({ service: 'test', level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+    tls,
+    probes,
+    handle: () => requests++,
+  });
+  /** A GET of https://localhost/ that is never answered. */
+  const get = Buffer.from('\0\0\x0e\x01\x05\0\0\0\x01\x82\x87\x84\x41\x09localhost', 'latin1');
+  const goaway = Buffer.from('\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
+  const socket = connectTls({ port: service.port, servername: 'localhost', ca: tls.cert, ALPNProtocols: ['h2'] }).resume();
+  const closed = once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+  socket.on('error', () => undefined).once('secureConnect', () => socket.write(Buffer.concat([PREFACE, get])));
+  try {
+    while (requests === 0) await new Promise((resolve) => setImmediate(resolve));
+    socket.write(Buffer.concat(Array.from({ length: 20 }, () => goaway)));
+    await closed;
+    expect(await probes.metrics.getSingleMetricAsString('trestle_connections_cut_total')).toContain('frames"} 1');
+  } finally {
+    socket.destroy();
+    await service.stop();
+  }
 });
