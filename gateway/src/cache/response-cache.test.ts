@@ -8,15 +8,16 @@ import { CachedSubgraphs } from './subgraph-caching.ts';
 
 const SOURCE = { caller: null, client: undefined, identity: [], requestId: 'r', mutationHeaders: [], trace: undefined };
 
-/** Returns a function that looks for the result of one query, for a new client. */
-function createFind() {
+/** Returns a function that looks for the result of a query, for a new client. */
+function createFind({ now = (): number => 0, staleSeconds = 0, maxRefreshes = 100 } = {}) {
+  const store = new MemoryStore({ maxBytes: 100_000, now });
   const cache = new ResponseCache({
-    ...{ store: new MemoryStore({ maxBytes: 100_000 }), sharing: 'all', staleSeconds: 0, refreshes: new Refreshes(), keepsResults: true },
+    ...{ store, sharing: 'all', staleSeconds, refreshes: new Refreshes(maxRefreshes), keepsResults: true },
     ...{ count: () => undefined, entities: undefined, subgraphs: new CachedSubgraphs() },
   });
-  return () => {
+  return (query = '{ a }') => {
     const context = createContext({ ...SOURCE, quota: {} as ContextSource['quota'] });
-    const request = { query: '{ a }', operationName: undefined, context } as unknown as OperationRequest;
+    const request = { query, operationName: undefined, context } as unknown as OperationRequest;
     const policy = { maxAge: 60, sharedMaxAge: 60, isPrivate: false };
     const found = { outcomes: [] as CacheOutcome[], waits: 0, cancellation: context.cancellation };
     const onWait = () => {
@@ -29,6 +30,15 @@ function createFind() {
   };
 }
 
+const BODY = { bytes: Buffer.from('{}'), length: 2 };
+const COMPLETE = { outcome: 'complete', ...BODY, restriction: undefined, hasHeaders: false, tags: [], keptVersion: Infinity } as const;
+
+/** Ends the execution of a query that is to be executed. */
+function settle({ outcomes: [outcome] }: { readonly outcomes: readonly CacheOutcome[] }): void {
+  if (!outcome || !('pending' in outcome)) throw new Error('the query was expected to execute');
+  outcome.pending?.settle(COMPLETE);
+}
+
 describe('ResponseCache', () => {
   it.each(['expire', 'cancel'] as const)('lets a query execute that waits for an equal one when its own time ends: %s', async (end) => {
     const find = createFind();
@@ -36,12 +46,20 @@ describe('ResponseCache', () => {
     expect([first.waits, first.outcomes.length, second.waits, second.outcomes.length]).toEqual([0, 1, 1, 0]);
     second.cancellation[end]();
     expect(second.outcomes).toEqual([{ pending: expect.anything() }]);
-    const [leader] = first.outcomes;
-    if (!leader || !('pending' in leader)) throw new Error('the first query was expected to execute');
-    const body = { bytes: Buffer.from('{}'), length: 2 };
-    const ending = { outcome: 'complete', ...body, restriction: undefined, hasHeaders: false, tags: [], keptVersion: Infinity } as const;
-    leader.pending?.settle(ending);
+    settle(first);
     await new Promise((resolve) => setImmediate(resolve));
     expect(second.outcomes).toHaveLength(1);
+  });
+
+  it('executes a query with a stale result itself when as many executions in the background are in flight as there may be', () => {
+    let now = 0;
+    const find = createFind({ now: () => now, staleSeconds: 60, maxRefreshes: 1 });
+    for (const query of ['{ a }', '{ b }']) settle(find(query));
+    now += 61_000;
+    const [stale] = find('{ a }').outcomes;
+    expect(stale).toMatchObject({ bytes: BODY.bytes, refresh: expect.anything() });
+    expect(find('{ b }').outcomes).toEqual([{ pending: expect.anything() }]);
+    if (stale && 'refresh' in stale) stale.refresh?.settle(COMPLETE);
+    expect(find('{ a }').outcomes).toEqual([expect.objectContaining({ refresh: undefined })]);
   });
 });
