@@ -33,8 +33,9 @@ end
 
 /**
  * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and five
- * values for each result: its bytes, policy, age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also because it is not what {@link PUT_SCRIPT}
- * writes: an error would be one of all results. A version above the current one is that of a server whose clock was ahead.
+ * values for each result: its bytes, policy, age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also
+ * because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A version above the current one is that of a server whose
+ * clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}

@@ -96,16 +96,19 @@ it('does not cut a response of HTTP/2 whose client goes on to read it, however s
     host: '127.0.0.1',
     tls,
     probes: createProbes({ isReady: () => true }),
-    // Less time than the client takes for the response, and more than it takes for a quarter of it.
-    limits: { writeTimeoutMs: 1500 },
+    // Less time than the client takes for the response, and more than twice what it takes for a quarter of it.
+    limits: { writeTimeoutMs: 2500 },
     handle: (_, response) => response.end('x'.repeat(65_000)),
   });
-  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert, settings: { initialWindowSize: 1000 } });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert, settings: { initialWindowSize: 4000 } });
   let received = 0;
   const stream = session.request({ ':path': '/' }).on('error', () => undefined);
+  const startedAt = performance.now();
+  // Fifteen bytes a millisecond, also after the machine had no time for this test.
   const reading = setInterval(() => {
-    received += (stream.read(Math.min(1000, stream.readableLength)) as Buffer | null)?.length ?? 0;
-  }, 50);
+    const due = Math.floor((performance.now() - startedAt) * 15) - received;
+    received += (stream.read(Math.min(due, stream.readableLength)) as Buffer | null)?.length ?? 0;
+  }, 20);
   try {
     await once(stream, 'close', { signal: AbortSignal.timeout(15_000) });
     expect([received, stream.rstCode]).toEqual([65_000, constants.NGHTTP2_NO_ERROR]);
