@@ -13,20 +13,22 @@ import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from '../probes/probes.ts';
-import { startService } from '../service.ts';
+import { type ServiceOptions, startService } from '../service.ts';
 import { createSelfSigned } from '../testing/test-authority.ts';
 
 /** With an empty SETTINGS. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 
-it('lets an address begin 128 streams at once on its first connection, and 32 on each further one', async () => {
+/** Starts a service over TLS, with limits and a handler. */
+async function start(options: Pick<ServiceOptions, 'handle' | 'limits'>) {
   const tls = await createSelfSigned();
-  const service = await startService({
-    log: createLog({ service: 'test', level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-    tls,
-    probes: createProbes({ isReady: () => true }),
+  const probes = createProbes({ isReady: () => true });
+  const log = createLog({ service: 'test', level: 'silent' });
+  return { tls, probes, service: await startService({ log, port: 0, host: '127.0.0.1', tls, probes, ...options }) };
+}
+
+it('lets an address begin 128 streams at once on its first connection, and 32 on each further one', async () => {
+  const { tls, service } = await start({
     handle: (_, response) => response.end(),
   });
   const sessions: ClientHttp2Session[] = [];
@@ -51,14 +53,8 @@ const stateOf = ({ destroyed, closed, writableNeedDrain }: ServerResponse) => ({
 
 /** Calls back with the response to a client that reads nothing of it, while more waits than the client has given leave to send. */
 async function withWaiting(act: (response: ServerResponse, stream: ClientHttp2Stream) => Promise<void>): Promise<void> {
-  const tls = await createSelfSigned();
   const responses: ServerResponse[] = [];
-  const service = await startService({
-    log: createLog({ service: 'test', level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-    tls,
-    probes: createProbes({ isReady: () => true }),
+  const { tls, service } = await start({
     handle: (_, response) => responses.push(response),
   });
   const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert });
@@ -89,13 +85,7 @@ it.each([
 );
 
 it('does not cut a response of HTTP/2 whose client goes on to read it, however slowly', async () => {
-  const tls = await createSelfSigned();
-  const service = await startService({
-    log: createLog({ service: 'test', level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-    tls,
-    probes: createProbes({ isReady: () => true }),
+  const { tls, service } = await start({
     // Less time than the client takes for the response, and more than twice what it takes for a quarter of it.
     limits: { writeTimeoutMs: 2500 },
     handle: (_, response) => response.end('x'.repeat(65_000)),
@@ -126,13 +116,7 @@ describe('an HTTP/2 connection whose client gives leave to send nothing', () => 
     [400, 'an expectation', { ':method': 'POST', expect: 'x' }, true],
     [408, 'a body that stops', { ':method': 'POST' }, false],
   ])('is closed after a refusal with %d: %s', async (status, _, headers, endStream) => {
-    const tls = await createSelfSigned();
-    const service = await startService({
-      log: createLog({ service: 'test', level: 'silent' }),
-      port: 0,
-      host: '127.0.0.1',
-      tls,
-      probes: createProbes({ isReady: () => true }),
+    const { tls, service } = await start({
       limits: { keepAliveTimeoutMs: 100, headersTimeoutMs: 1000, writeTimeoutMs: 300, bodyGraceMs: 300, requestTimeoutMs: 1000 },
       handle: (request) => request.resume(),
     });
@@ -162,13 +146,7 @@ describe('an HTTP/2 connection whose client never closes its side', () => {
     ['its client sends no request', PREFACE, PING],
     ['the headers of its first request never end', Buffer.concat([PREFACE, HEADERS_WITHOUT_END]), CONTINUATION],
   ])('is closed soon after the time limit for headers when %s', async (_, sent, further) => {
-    const tls = await createSelfSigned();
-    const service = await startService({
-      log: createLog({ service: 'test', level: 'silent' }),
-      port: 0,
-      host: '127.0.0.1',
-      tls,
-      probes: createProbes({ isReady: () => true }),
+    const { tls, service } = await start({
       limits: { headersTimeoutMs: 200 },
       handle: (_request, response) => response.end(),
     });
@@ -188,15 +166,8 @@ describe('an HTTP/2 connection whose client never closes its side', () => {
 });
 
 it('ends a connection that floods it with GOAWAY while a request is open (RFC 9113 §10.5)', async () => {
-  const tls = await createSelfSigned();
-  const probes = createProbes({ isReady: () => true });
   let requests = 0;
-  const service = await startService({
-    log: createLog({ service: 'test', level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-    tls,
-    probes,
+  const { tls, probes, service } = await start({
     handle: () => requests++,
   });
   /** A GET of https://localhost/ that is never answered. */
