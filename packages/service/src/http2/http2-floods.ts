@@ -7,7 +7,7 @@ const WINDOW_MS = 10_000;
 const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
 /** One announces the end of the connection, and a second one ends it (RFC 9113 §6.8). */
-const MAX_GOAWAYS = 10;
+const MAX_GOAWAY = 10;
 /** Of streams that are not open (RFC 9113 §5.3.2: the frame is deprecated). */
 const MAX_PRIORITIES = 1000;
 /** In addition to one for each stream that ends in order. More than the streams that can be open, since a client may cancel all of them at once. */
@@ -43,7 +43,7 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
   };
   const onReset = count(MAX_RESETS);
   const [onPing, onSettings, onPriority] = [count(MAX_PINGS), count(MAX_SETTINGS), count(MAX_PRIORITIES)];
-  const onGoaway = count(MAX_GOAWAYS);
+  const onGoaway = count(MAX_GOAWAY);
   session.on('ping', () => {
     onPing();
   });
