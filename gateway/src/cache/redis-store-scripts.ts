@@ -104,7 +104,7 @@ return 1
 
 /**
  * Invalidates tags. Keys: the versions, the held tags. Arguments: the most tags that are remembered, the milliseconds for which tags are held, how many
- * are, and the tags, beginning with these.
+ * are, and the tags, beginning with these. No more tags are held than are remembered: those that would end first end at once.
  */
 export const INVALIDATE_SCRIPT = `
 ${READ_CURRENT}
@@ -112,6 +112,11 @@ ${READ_CLOCK}
 local version = redis.call('ZINCRBY', KEYS[1], 1, '~')
 for i = 4, #ARGV do redis.call('ZADD', KEYS[1], version, ARGV[i]) end
 for i = 4, 3 + tonumber(ARGV[3]) do redis.call('ZADD', KEYS[2], string.format('%.0f', now + tonumber(ARGV[2])), ARGV[i]) end
+local beyond = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[1])
+if beyond > 0 then
+  local ended = redis.call('ZPOPMIN', KEYS[2], beyond)
+  for i = 1, #ended, 2 do redis.call('ZADD', KEYS[1], version, ended[i]) end
+end
 local excess = redis.call('ZCARD', KEYS[1]) - 2 - tonumber(ARGV[1])
 if excess > 0 then
   local forgotten = redis.call('ZPOPMIN', KEYS[1], excess + 1)
