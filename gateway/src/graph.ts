@@ -162,7 +162,6 @@ function prepareEngine(
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
-    client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
     sharing: inFlight.requests,
     onChange: () => inFlight.executions?.forget(),

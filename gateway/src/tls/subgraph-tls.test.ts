@@ -14,6 +14,7 @@ import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { OPTIONS, failPost, post, until } from '@trestle/http-client/raw-server';
 import { createSubgraphSockets } from '../upstream/subscriptions/subgraph-sockets.ts';
 import { createSubgraphStreams } from '../upstream/subscriptions/subgraph-streams.ts';
+import { createHttp2Client } from '@trestle/http-client/http2/http2-client';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type SubgraphTls, type TlsFiles, createSubgraphTls, readTlsFiles } from './subgraph-tls.ts';
@@ -84,6 +85,7 @@ const CLIENTS: [string, 'http1' | 'http2', (origin: string, tls: ReadTls) => Ups
   ['the lean client', 'http1', (origin, tls) => createConnectionPool(origin, { ...OPTIONS, tls })],
   ['the client of undici by HTTP/1.1', 'http1', (origin, tls) => createUndiciClient(origin, { ...OPTIONS, tls })],
   ['the client of undici by HTTP/2', 'http2', (origin, tls) => createUndiciClient(origin, { ...OPTIONS, tls })],
+  ['the client of HTTP/2', 'http2', (origin, tls) => createHttp2Client(origin, { ...OPTIONS, tls })],
 ];
 
 describe.each(CLIENTS)('%s', (_, kind, create) => {

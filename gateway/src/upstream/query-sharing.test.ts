@@ -3,15 +3,14 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@trestle/http-client/raw-server';
 import { QuerySharing } from './query-sharing.ts';
-import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { HTTP1_CLIENTS, UpstreamFixture, createContext, failure } from './test-upstream.ts';
 
 const withHeader = (name: string, value: string) => {
   const context = createContext();
   return { ...context, headers: [...context.headers, name, value] };
 };
 
-describe.each(UPSTREAM_CLIENTS)('equal queries in flight, with the client %s', (client) => {
+describe.each(HTTP1_CLIENTS)('equal queries in flight, with the client %s', (client) => {
   const fixture = new UpstreamFixture(client);
   afterEach(() => fixture.close());
 

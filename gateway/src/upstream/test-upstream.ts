@@ -1,13 +1,14 @@
 /** For tests: an upstream with one subgraph, `Stock`, that is a real HTTP server. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { type Http2Server, type Http2ServerRequest, type Http2ServerResponse, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { Cancellation } from '@trestle/service/process/cancellation';
 import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext, UpstreamRequest } from './upstream-target.ts';
 import { Fixtures } from '@trestle/http-client/raw-server';
-import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic/traffic-settings.ts';
-import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
+import { DEFAULT_TRAFFIC, type SubgraphTraffic, type UpstreamClientName } from './traffic/traffic-settings.ts';
+import { type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
 
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
 const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
@@ -26,10 +27,26 @@ export async function failure(fetched: Promise<unknown>): Promise<{ readonly cod
   }
 }
 
+/** Those of tests about connections, or about bytes. Tests of the client of HTTP/2 stand beside it. */
+export const HTTP1_CLIENTS = ['lean', 'undici'] as const satisfies readonly UpstreamClientName[];
+
+/** The objects of HTTP/2 are nearly compatible. */
+function toHttp1(request: Http2ServerRequest, response: Http2ServerResponse): [IncomingMessage, ServerResponse] {
+  request.headers.host = request.authority;
+  const setHeader = response.setHeader.bind(response);
+  Object.assign(response, {
+    setHeader: (...header: Parameters<typeof setHeader>) => {
+      setHeader(...header);
+      return response;
+    },
+  });
+  return [request as unknown as IncomingMessage, response as unknown as ServerResponse];
+}
+
 /** The servers and upstreams of a test. */
 export class UpstreamFixture {
   readonly #client: UpstreamClientName;
-  readonly #servers: Server[] = [];
+  readonly #servers: { readonly server: Server | Http2Server; readonly sockets: Set<Socket> }[] = [];
   readonly #opened: Upstreams[] = [];
   readonly #fixtures = new Fixtures();
 
@@ -39,9 +56,16 @@ export class UpstreamFixture {
 
   /** Starts a server on a free port, or on this one. Resolves with its address. */
   async listen(handle: (request: IncomingMessage, response: ServerResponse) => void, port = 0): Promise<string> {
-    // Longer than any test: connections end by what is tested.
-    const server = createServer({ keepAliveTimeout: 60_000 }, handle);
-    this.#servers.push(server);
+    const server =
+      this.#client === 'http2'
+        ? createHttp2Server((request, response) => {
+            handle(...toHttp1(request, response));
+          })
+        : // Longer than any test: connections end by what is tested.
+          createServer({ keepAliveTimeout: 60_000 }, handle);
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => sockets.add(socket));
+    this.#servers.push({ server, sockets });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
   }
@@ -63,11 +87,10 @@ export class UpstreamFixture {
   ) {
     const metrics = new Registry();
     const upstreams = createUpstreams({
-      client: this.#client,
       subscriptionUrls: new Map(),
       pingIntervalMs: 10_000,
       urls: new Map(),
-      traffic: { all: { ...DEFAULT_TRAFFIC, timeoutMs: 30_000, ...limits }, bySubgraph: new Map() },
+      traffic: { all: { ...DEFAULT_TRAFFIC, client: this.#client, timeoutMs: 30_000, ...limits }, bySubgraph: new Map() },
       metrics,
       ...options,
     });
@@ -87,8 +110,8 @@ export class UpstreamFixture {
   async close(): Promise<void> {
     await Promise.all(this.#opened.splice(0).map((upstreams) => upstreams.close()));
     await this.#fixtures.close();
-    for (const server of this.#servers.splice(0)) {
-      server.closeAllConnections();
+    for (const { server, sockets } of this.#servers.splice(0)) {
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     }
   }

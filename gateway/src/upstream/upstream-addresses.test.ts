@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
-import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
+import { HTTP1_CLIENTS, UpstreamFixture, createContext, failure } from './test-upstream.ts';
 
 const DATA = { data: { ok: true } };
 const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -16,7 +15,7 @@ const findClosed = async (fixture: UpstreamFixture) => {
   return url;
 };
 
-describe.each(UPSTREAM_CLIENTS)('several addresses of a subgraph by %s', (client) => {
+describe.each(HTTP1_CLIENTS)('several addresses of a subgraph by %s', (client) => {
   const fixture = new UpstreamFixture(client);
   afterEach(() => fixture.close());
 

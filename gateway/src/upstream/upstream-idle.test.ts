@@ -2,10 +2,9 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@trestle/http-client/raw-server';
-import { UpstreamFixture } from './test-upstream.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { HTTP1_CLIENTS, UpstreamFixture } from './test-upstream.ts';
 
-describe.each(UPSTREAM_CLIENTS)('traffic.idleTimeoutMs by the client %s', (client) => {
+describe.each(HTTP1_CLIENTS)('traffic.idleTimeoutMs by the client %s', (client) => {
   const fixture = new UpstreamFixture(client);
   afterEach(() => fixture.close());
 

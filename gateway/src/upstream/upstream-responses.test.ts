@@ -2,7 +2,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { UpstreamFixture, failure } from './test-upstream.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { UPSTREAM_CLIENTS } from './traffic/traffic-settings.ts';
 
 describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (client) => {
   const fixture = new UpstreamFixture(client);

@@ -3,10 +3,9 @@ import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@trestle/http-client/raw-server';
-import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { HTTP1_CLIENTS, UpstreamFixture, createContext, failure } from './test-upstream.ts';
 
-describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (client) => {
+describe.each(HTTP1_CLIENTS)('a fetch from a subgraph by the client %s', (client) => {
   const fixture = new UpstreamFixture(client);
   afterEach(() => fixture.close());
 

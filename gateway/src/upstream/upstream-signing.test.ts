@@ -7,7 +7,7 @@ import { type Credentials, CredentialsError } from './signing/credentials.ts';
 import { createRequestSigner } from './signing/request-signer.ts';
 import { DEFAULT_SIGNING, type SigningSettings } from './signing/signing-settings.ts';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { UPSTREAM_CLIENTS } from './traffic/traffic-settings.ts';
 
 const KEY = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' };
 const EXPECTED: ExpectedSignature = { keys: { AKIDEXAMPLE: { secret: 'secret' } }, region: 'eu-central-1', service: 'execute-api' };

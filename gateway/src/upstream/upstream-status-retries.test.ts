@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
 import type { SubgraphTraffic } from './traffic/traffic-settings.ts';
-import { UPSTREAM_CLIENTS } from './upstream.ts';
+import { UPSTREAM_CLIENTS } from './traffic/traffic-settings.ts';
 
 const RETRYING: Partial<SubgraphTraffic> = { retryStatuses: [502, 503, 504], retryPercent: 100 };
 

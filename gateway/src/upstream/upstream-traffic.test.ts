@@ -2,19 +2,19 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Socket } from 'node:net';
 import { until } from '@trestle/http-client/raw-server';
 import { Registry } from 'prom-client';
-import { UPSTREAM_CLIENTS, createUpstreams } from './upstream.ts';
-import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
+import { createUpstreams } from './upstream.ts';
+import { HTTP1_CLIENTS, UpstreamFixture, createContext, failure } from './test-upstream.ts';
 import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic/traffic-settings.ts';
 
-describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) => {
+describe.each(HTTP1_CLIENTS)('traffic of single subgraphs by %s', (client) => {
   const fixture = new UpstreamFixture(client);
   afterEach(() => fixture.close());
 
   it('gives one subgraph a time limit of its own, and changes it for the next request', async () => {
     const url = await fixture.listen(() => undefined);
     const addresses = { urls: new Map<string, string>(), subscriptionUrls: new Map<string, string>() };
-    const traffic = (limits: Partial<SubgraphTraffic>) => ({ ...addresses, traffic: toTraffic(limits) });
-    const upstreams = createUpstreams({ client, ...traffic({ timeoutMs: 60_000 }), pingIntervalMs: 10_000, metrics: new Registry() });
+    const traffic = (limits: Partial<SubgraphTraffic>) => ({ ...addresses, traffic: toTraffic({ client, ...limits }) });
+    const upstreams = createUpstreams({ ...traffic({ timeoutMs: 60_000 }), pingIntervalMs: 10_000, metrics: new Registry() });
     const fetch = (limits: Partial<SubgraphTraffic>) =>
       new Promise((resolve) => {
         upstreams.at(traffic(limits)).open('Stock', url).send({ body: '{}', isMutation: false, context: createContext() }, resolve);
@@ -39,9 +39,9 @@ describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) =>
     });
     const registry = new Registry();
     const none = { urls: new Map<string, string>(), subscriptionUrls: new Map<string, string>() };
-    const upstreams = createUpstreams({ client, ...none, pingIntervalMs: 10_000, metrics: registry });
+    const upstreams = createUpstreams({ ...none, pingIntervalMs: 10_000, metrics: registry });
     const configure = (limits: Partial<SubgraphTraffic>) => {
-      const configured = upstreams.at({ ...none, traffic: toTraffic(limits) });
+      const configured = upstreams.at({ ...none, traffic: toTraffic({ client, ...limits }) });
       const upstream = configured.open('Stock', url);
       const fetch = (id: string) =>
         new Promise((resolve) => {

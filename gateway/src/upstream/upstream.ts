@@ -50,10 +50,6 @@ export interface ConfiguredUpstreams extends Pick<Upstreams, 'open'> {
   retire(): void;
 }
 
-/** The clients that can send fetches: ours, for HTTP/1.1, and that of undici, for HTTP/1.1 and HTTP/2. */
-export const UPSTREAM_CLIENTS = ['lean', 'undici'] as const;
-export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
-
 /** Addresses of subgraphs, by name in lower case, and how requests are sent there. */
 export interface SubgraphAddresses {
   /** Those that replace the ones in the supergraph. */
@@ -71,8 +67,6 @@ export interface SubgraphAddresses {
 }
 
 export interface UpstreamOptions extends SubgraphAddresses {
-  /** Default `lean`. */
-  readonly client?: UpstreamClientName;
   /** Whether subgraphs may compress their responses. Default false. */
   readonly hasCompression?: boolean;
   /** Sends equal queries in flight once. Default: each is sent. */
@@ -107,7 +101,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
-  const clients = createClients({ isUndici: options.client === 'undici', tls }, { connections, sharing });
+  const clients = createClients({ tls }, { connections, sharing });
   const openPlace = (place: SubgraphPlace, { subscriptionUrls, subscriptionProtocols }: SubgraphAddresses): Upstream => {
     const { name, urls, traffic, signer } = place;
     const [first] = urls as [URL];
@@ -197,7 +191,7 @@ function createDurations(registry: Registry) {
 }
 
 /** Creates the pool of all clients. Its clients are part of the metrics while they have connections. */
-function createClients(options: Pick<ClientPoolOptions, 'isUndici' | 'tls'>, { connections, sharing }: ClientWatch): ClientPool {
+function createClients(options: Pick<ClientPoolOptions, 'tls'>, { connections, sharing }: ClientWatch): ClientPool {
   return createClientPool({
     ...options,
     watch: (name, client) => watchClient(name, client, { connections, sharing }),

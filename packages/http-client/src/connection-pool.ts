@@ -1,21 +1,14 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
 import type { Abortable } from '@trestle/service/process/cancellation';
-import {
-  type CheckServerIdentity,
-  type ClientCounts,
-  ClientError,
-  type ClientRequest,
-  type ReadTls,
-  type ResponseHandler,
-  type UpstreamClient,
-} from './upstream-client.ts';
-import { Connection, type ConnectionOwner, type ConnectionTarget, type TlsTarget } from './connection.ts';
+import { type ClientCounts, ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
+import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
+import { type SocketOptions, toSocketTarget } from './open-socket.ts';
 import { PendingRequest } from './pending-request.ts';
 import { toRequestBytes } from './request-bytes.ts';
-import { WaitingRequests } from './waiting-requests.ts';
+import { type WaitingLimits, WaitingRequests } from './waiting-requests.ts';
 
 /** The limits of a pool. */
-export interface PoolOptions {
+export interface PoolOptions extends WaitingLimits, SocketOptions {
   readonly maxConnections: number;
   /** For opening a connection. */
   readonly connectTimeoutMs: number;
@@ -23,21 +16,10 @@ export interface PoolOptions {
   readonly timeoutMs: number;
   /** The most bytes of a response's body. */
   readonly maxResponseBytes: number;
-  /** The most requests that wait for a connection. Default 10,000. */
-  readonly maxWaiting?: number;
-  /** The most bytes of the requests that wait. Default 32 MB. */
-  readonly maxWaitingBytes?: number;
   /** How long an idle connection is kept, unless the server's `Keep-Alive` is shorter. Default: as long as that says, up to 60 s; without it 4 s. */
   readonly idleMs?: number | undefined;
-  /** The file of a Unix domain socket, to which connections are opened in place of the origin. */
-  readonly socketPath?: string | undefined;
-  /** Called for each connection that is opened by TLS. Default: none of its own. */
-  readonly tls?: ReadTls;
-  readonly checkServerIdentity?: CheckServerIdentity;
 }
 
-const MAX_WAITING = 10_000;
-const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 4000;
 const MAX_IDLE_MS = 60_000;
 /** All limits of time are checked by one timer: a timer for each request would cost more than the request's bytes. */
@@ -50,10 +32,6 @@ export function createConnectionPool(origin: string, options: PoolOptions): Upst
   return new ConnectionPool(origin, options);
 }
 
-function toTlsTarget({ tls: read = () => undefined, checkServerIdentity }: PoolOptions): TlsTarget {
-  return { read, options: checkServerIdentity ? { checkServerIdentity } : {}, context: undefined, session: undefined };
-}
-
 class ConnectionPool implements UpstreamClient, ConnectionOwner {
   readonly #options: PoolOptions;
   readonly #host: string;
@@ -61,7 +39,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   readonly #connections = new Set<Connection>();
   /** The connection that was used last is used next: the others become idle for long enough to be closed. */
   readonly #idle: Connection[] = [];
-  readonly #waiting: WaitingRequests;
+  readonly #waiting: WaitingRequests<PendingRequest>;
   #timer: NodeJS.Timeout | undefined;
   #opened = 0;
   #isRetired = false;
@@ -69,22 +47,15 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   #onEmpty: () => void = () => undefined;
 
   constructor(origin: string, options: PoolOptions) {
-    const { protocol, host, hostname, port } = new URL(origin);
-    const isTls = protocol === 'https:';
     this.#options = options;
-    this.#host = host;
+    this.#host = new URL(origin).host;
     this.#target = {
-      // An IPv6 address stands in brackets.
-      hostname: hostname.replace(/^\[|\]$/g, ''),
-      port: port === '' ? (isTls ? 443 : 80) : Number(port),
-      socketPath: options.socketPath,
-      tls: isTls ? toTlsTarget(options) : undefined,
+      ...toSocketTarget(origin, options),
       maxResponseBytes: options.maxResponseBytes,
       idleMs: options.idleMs ?? IDLE_MS,
       maxIdleMs: options.idleMs ?? MAX_IDLE_MS,
     };
-    const { maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES } = options;
-    this.#waiting = new WaitingRequests({ maxRequests: maxWaiting, maxBytes: maxWaitingBytes });
+    this.#waiting = new WaitingRequests(options);
   }
 
   send(request: ClientRequest, handler: ResponseHandler): Abortable {

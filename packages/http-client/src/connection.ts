@@ -1,34 +1,18 @@
 /** One connection to a server, which carries one request at a time (no pipelining: a slow response would delay those behind it). */
-import { type Socket, connect, isIP } from 'node:net';
-import { type ConnectionOptions, type SecureContext, connect as connectTls } from 'node:tls';
-import { ClientError, type ClientErrorCode, type Progress, type ReadTls } from './upstream-client.ts';
+import type { Socket } from 'node:net';
+import { ClientError, type ClientErrorCode, type Progress } from './upstream-client.ts';
 import { deliverLarge } from './large-responses.ts';
+import { type SocketTarget, openSocket } from './open-socket.ts';
 import type { PendingRequest } from './pending-request.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** Where a connection leads, and its limits. */
-export interface ConnectionTarget {
-  readonly hostname: string;
-  readonly port: number;
-  /** The file of a Unix domain socket, in place of host and port; undefined for TCP. */
-  readonly socketPath: string | undefined;
-  /** Undefined for connections without TLS. */
-  readonly tls: TlsTarget | undefined;
+export interface ConnectionTarget extends SocketTarget {
   readonly maxResponseBytes: number;
   /** How long a connection without a hint of the server is kept when it is idle. */
   readonly idleMs: number;
   /** The same for one with a hint of the server that is longer. */
   readonly maxIdleMs: number;
-}
-
-/** How a connection by TLS is made. */
-export interface TlsTarget {
-  readonly read: ReadTls;
-  readonly options: Pick<ConnectionOptions, 'checkServerIdentity'>;
-  /** The context of the last connection. */
-  context: SecureContext | undefined;
-  /** The last session with that context, which makes the next handshake shorter. */
-  session: Buffer | undefined;
 }
 
 /** What a connection reports to its pool. */
@@ -123,27 +107,12 @@ export class Connection {
   }
 
   #connect(): Socket {
-    const { hostname, port, socketPath, tls } = this.#target;
-    const onread = {
+    return openSocket(this.#target, 'http/1.1', {
       buffer: () => this.#reader.nextBuffer(),
       callback: (count: number) => {
         this.#read(count);
         return true;
       },
-    };
-    if (socketPath !== undefined) return connect({ path: socketPath, onread });
-    if (!tls) return connect({ host: hostname, port, onread });
-    // A name is needed to choose the certificate; an address is not allowed as one (RFC 6066 §3).
-    const servername = isIP(hostname) === 0 ? hostname : '';
-    const secureContext = tls.read();
-    // A session was verified with the certificates of its context; others need a handshake of their own.
-    if (secureContext !== tls.context) [tls.context, tls.session] = [secureContext, undefined];
-    const { session } = tls;
-    const options = { ...tls.options, host: hostname, port, servername, ALPNProtocols: ['http/1.1'], onread, session, secureContext };
-    // The types of Node.js lack `onread` here.
-    const socket = connectTls(options as ConnectionOptions);
-    return socket.on('session', (next) => {
-      if (secureContext === tls.context) tls.session = next;
     });
   }
 

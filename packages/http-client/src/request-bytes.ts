@@ -31,7 +31,7 @@ export function toRequestBytes(host: string, { path, headers, body }: ClientRequ
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (checkedNames.get(name) !== value) checkField(name, value);
+    checkField(name, value);
     head += `${name}: ${value}\r\n`;
   }
   const bodyLength = Buffer.byteLength(body);
@@ -42,7 +42,9 @@ export function toRequestBytes(host: string, { path, headers, body }: ClientRequ
   return { data: Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]), encoding: 'latin1', length };
 }
 
-function checkField(name: string, value: string): void {
+/** Throws INVALID_REQUEST for a header field that must not be sent. */
+export function checkField(name: string, value: string): void {
+  if (checkedNames.get(name) === value) return;
   const isKnown = checkedNames.has(name);
   if (!isKnown && (!TOKEN.test(name) || NOT_ALLOWED.has(name.toLowerCase())))
     throw new ClientError('INVALID_REQUEST', `The header field ${JSON.stringify(name)} cannot be sent.`);

@@ -1,4 +1,4 @@
-/** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
+/** The client of undici: the setting `UPSTREAM_CLIENT=undici`. By HTTP/2, where a server offers it, a connection carries one request at a time. */
 import type { Readable } from 'node:stream';
 import type { Dispatcher, Pool as UndiciPool } from 'undici';
 import type { Abortable } from '@trestle/service/process/cancellation';

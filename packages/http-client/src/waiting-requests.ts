@@ -2,25 +2,39 @@
  * Requests that wait for a connection, limited in number and bytes. Clients take turns, so that few requests of one do not wait for many of another.
  * No I/O.
  */
-import type { PendingRequest } from './pending-request.ts';
 
 /** How much may wait. */
 export interface WaitingLimits {
-  readonly maxRequests: number;
-  readonly maxBytes: number;
+  /** The most requests that wait for a connection. Default 10,000. */
+  readonly maxWaiting?: number;
+  /** The most bytes of the requests that wait. Default 32 MB. */
+  readonly maxWaitingBytes?: number;
 }
 
+/** What is known of a request that waits. */
+export interface Waiting {
+  /** The client that it is sent for. */
+  readonly client: string | undefined;
+  /** On the clock of `performance.now`. */
+  readonly deadline: number;
+  /** Bytes. */
+  readonly length: number;
+}
+
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+
 /** The requests that wait for a connection of one pool. */
-export class WaitingRequests {
-  readonly #limits: WaitingLimits;
+export class WaitingRequests<Request extends Waiting> {
+  readonly #limits: Required<WaitingLimits>;
   /** In the order of their arrival. */
-  readonly #requests = new Set<PendingRequest>();
+  readonly #requests = new Set<Request>();
   /** Those of each client; a Map keeps the order of insertion, which is that of their turns. */
-  readonly #byClient = new Map<string | undefined, Set<PendingRequest>>();
+  readonly #byClient = new Map<string | undefined, Set<Request>>();
   #bytes = 0;
 
-  constructor(limits: WaitingLimits) {
-    this.#limits = limits;
+  constructor({ maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES }: WaitingLimits) {
+    this.#limits = { maxWaiting, maxWaitingBytes };
   }
 
   get size(): number {
@@ -28,9 +42,9 @@ export class WaitingRequests {
   }
 
   /** Adds a request as the last one of its client. Returns false when a limit would be exceeded. */
-  add(request: PendingRequest): boolean {
-    const { maxRequests, maxBytes } = this.#limits;
-    if (this.#requests.size >= maxRequests || this.#bytes + request.length > maxBytes) return false;
+  add(request: Request): boolean {
+    const { maxWaiting, maxWaitingBytes } = this.#limits;
+    if (this.#requests.size >= maxWaiting || this.#bytes + request.length > maxWaitingBytes) return false;
     this.#requests.add(request);
     const own = this.#byClient.get(request.client);
     if (own) own.add(request);
@@ -40,14 +54,14 @@ export class WaitingRequests {
   }
 
   /** Removes and returns those whose deadline is before `now`. A request that is sent again may wait behind ones with a later deadline. */
-  takeOverdue(now: number): PendingRequest[] {
+  takeOverdue(now: number): Request[] {
     const overdue = [...this.#requests].filter(({ deadline }) => now > deadline);
     for (const request of overdue) this.remove(request);
     return overdue;
   }
 
   /** Removes and returns the oldest request of the client whose turn it is. */
-  take(): PendingRequest | undefined {
+  take(): Request | undefined {
     const [turn] = this.#byClient;
     if (!turn) return undefined;
     const [client, own] = turn;
@@ -59,7 +73,7 @@ export class WaitingRequests {
   }
 
   /** Removes a request. Returns whether it was waiting. */
-  remove(request: PendingRequest): boolean {
+  remove(request: Request): boolean {
     if (!this.#requests.delete(request)) return false;
     this.#bytes -= request.length;
     const own = this.#byClient.get(request.client);

@@ -44,6 +44,7 @@ export const SUBGRAPH_ENTRIES = {
   'awsSigV4.roleArn': 'The role that is assumed, in place of traffic.awsSigV4.roleArn.',
   'awsSigV4.externalId': 'The external id of the role, in place of traffic.awsSigV4.externalId.',
   'awsSigV4.sessionName': 'The name of the session of the role, in place of traffic.awsSigV4.sessionName.',
+  'traffic.client': 'The HTTP client for it, in place of traffic.client.',
   'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
   'traffic.maxConnections': 'The most connections to each of its addresses, in place of traffic.maxConnections.',
   'traffic.idleTimeoutMs': 'How long an idle connection to it is kept, in place of traffic.idleTimeoutMs.',

@@ -63,7 +63,10 @@ export const TRAFFIC_ENTRIES = {
     'traffic.persistedQueries',
     'Whether subgraphs get the hash of a document, and the document only when they do not know it (automatic persisted queries).',
   ),
-  UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
+  UPSTREAM_CLIENT: atOnce(
+    'traffic.client',
+    'The HTTP client: lean (HTTP/1.1), undici (also HTTP/2 where a subgraph offers it), or http2 (HTTP/2 alone, many requests on one connection).',
+  ),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
   UPSTREAM_DEDUPLICATION: atStart(
     'traffic.deduplicate',

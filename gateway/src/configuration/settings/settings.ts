@@ -29,7 +29,6 @@ import { limitSettings, subgraphListSize } from './limit-settings.ts';
 import { readSubgraphUrls } from './read-subgraph-urls.ts';
 import { signingSettings, subgraphSigningSettings } from './signing-settings.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
-import { UPSTREAM_CLIENTS } from '../../upstream/upstream.ts';
 import { coprocessorSettings } from './coprocessor-settings.ts';
 import { describeHeaderFault } from './describe-header-fault.ts';
 import { parseHiveTarget } from './parse-hive-target.ts';
@@ -142,7 +141,6 @@ export const settings = {
   ...errorSettings,
   RESPONSE_COMPRESSION: setting.onOff().default(true),
   REQUEST_READER: setting.choice('lean', 'node').default('lean'),
-  UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
   UPSTREAM_DEDUPLICATION: setting.onOff().default(false),
   SUBGRAPH_CA_FILE: setting.parsedFile(readCertificates).optional(),

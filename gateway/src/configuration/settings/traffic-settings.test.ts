@@ -8,6 +8,7 @@ import { readUrlLists } from '../subgraph-urls.ts';
 import { readTraffic } from './traffic-settings.ts';
 
 const ALL = {
+  UPSTREAM_CLIENT: 'lean' as const,
   SUBGRAPH_TIMEOUT_MS: 10_000,
   SUBGRAPH_MAX_CONNECTIONS: 64,
   SUBGRAPH_RETRY_PERCENT: 10,
@@ -59,19 +60,21 @@ describe('readUrlLists', () => {
 describe('readTraffic', () => {
   it('reads the limits of a single subgraph over those for all; names have no case', async () => {
     const { values, faults } = await load(
-      'subgraphs: { Reports: { traffic: { timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, retryStatuses: [503, 504], idleTimeoutMs: 900 } } }\n',
+      'subgraphs: { Reports: { traffic: { client: http2, timeoutMs: 60000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, retryStatuses: [503, 504], idleTimeoutMs: 900 } } }\n',
     );
     expect(faults).toEqual([]);
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
+      client: 'http2',
       ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, retryStatuses: [503, 504], breakerFailures: 0, breakerOpenMs: 900 },
       idleTimeoutMs: 900,
       ...{ ejectionFailures: 5, ejectionMs: 1000, requestsPerSecond: 0, maxResponseBytes: 33_554_432, persistedQueries: false },
     });
-    expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
+    expect(trafficOf('users', traffic)).toMatchObject({ client: 'lean', timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
   });
 
   it.each([
+    ['client: http3', 'must be one of lean, undici, http2'],
     ['timeoutMs: 99', 'must be an integer from 100 to 300000, in milliseconds'],
     ['timeoutMs: soon', 'must be an integer'],
     ['idleTimeoutMs: 0', 'must be an integer from 100 to 600000, in milliseconds'],

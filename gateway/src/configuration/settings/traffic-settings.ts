@@ -1,8 +1,15 @@
 /** The settings of requests to subgraphs: for all, and below `subgraphs.<name>.traffic` for single ones. */
 import { SettingsError, type SettingReader, findFault, readFamily, setting } from '@trestle/env';
 import { MAX_EJECTION_MS } from '../../upstream/clients/address-health.ts';
-import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../../upstream/traffic/traffic-settings.ts';
+import {
+  DEFAULT_TRAFFIC,
+  type SubgraphTraffic,
+  type TrafficSettings,
+  UPSTREAM_CLIENTS,
+  type UpstreamClientName,
+} from '../../upstream/traffic/traffic-settings.ts';
 
+const client = () => setting.choice(...UPSTREAM_CLIENTS);
 const timeLimit = () => setting.integer(100, 300_000);
 const connections = () => setting.integer(1, 1024);
 const idleTime = () => setting.integer(100, 600_000);
@@ -16,6 +23,7 @@ const responseBytes = () => setting.integer(1024, 268_435_456);
 
 /** The settings for all subgraphs. */
 export const trafficSettings = {
+  UPSTREAM_CLIENT: client().default(DEFAULT_TRAFFIC.client),
   SUBGRAPH_TIMEOUT_MS: timeLimit().default(DEFAULT_TRAFFIC.timeoutMs),
   SUBGRAPH_MAX_CONNECTIONS: connections().default(DEFAULT_TRAFFIC.maxConnections),
   SUBGRAPH_IDLE_TIMEOUT_MS: idleTime().optional(),
@@ -32,6 +40,7 @@ export const trafficSettings = {
 
 /** Those of one subgraph: the key in a configuration file, and the prefix of the environment variable. */
 export const subgraphTrafficSettings = {
+  'traffic.client': { prefix: 'UPSTREAM_CLIENT_', reader: client() },
   'traffic.timeoutMs': { prefix: 'SUBGRAPH_TIMEOUT_MS_', reader: timeLimit() },
   'traffic.maxConnections': { prefix: 'SUBGRAPH_MAX_CONNECTIONS_', reader: connections() },
   'traffic.idleTimeoutMs': { prefix: 'SUBGRAPH_IDLE_TIMEOUT_MS_', reader: idleTime() },
@@ -48,9 +57,13 @@ export const subgraphTrafficSettings = {
 
 type TrafficValues = Readonly<
   Record<
-    Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES' | 'SUBGRAPH_RETRY_STATUSES' | 'SUBGRAPH_IDLE_TIMEOUT_MS'>,
+    Exclude<
+      keyof typeof trafficSettings,
+      'UPSTREAM_CLIENT' | 'SUBGRAPH_PERSISTED_QUERIES' | 'SUBGRAPH_RETRY_STATUSES' | 'SUBGRAPH_IDLE_TIMEOUT_MS'
+    >,
     number
   > & {
+    UPSTREAM_CLIENT: UpstreamClientName;
     SUBGRAPH_IDLE_TIMEOUT_MS?: number | undefined;
     SUBGRAPH_RETRY_STATUSES: readonly number[];
     UPSTREAM_COMPRESSION: boolean;
@@ -78,6 +91,7 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
   return {
     all: {
+      client: values.UPSTREAM_CLIENT,
       timeoutMs: values.SUBGRAPH_TIMEOUT_MS,
       maxConnections: values.SUBGRAPH_MAX_CONNECTIONS,
       idleTimeoutMs: values.SUBGRAPH_IDLE_TIMEOUT_MS,

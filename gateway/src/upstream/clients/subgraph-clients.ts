@@ -1,6 +1,7 @@
 /** The HTTP clients of all subgraphs: one for each subgraph, address and limits, and others for requests with files. */
 import type { Readable } from 'node:stream';
 import { type PoolOptions, createConnectionPool } from '@trestle/http-client/connection-pool';
+import { createHttp2Client } from '@trestle/http-client/http2/http2-client';
 import { toServerAddress, toServerKey } from '@trestle/http-client/server-address';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
@@ -9,7 +10,7 @@ import { BalancedClient } from './balanced-client.ts';
 import { persistQueries } from './persisted-client.ts';
 import type { RequestSigner } from '../signing/request-signer.ts';
 import { signRequests } from '../signing/signing-client.ts';
-import type { SubgraphTraffic } from '../traffic/traffic-settings.ts';
+import type { SubgraphTraffic, UpstreamClientName } from '../traffic/traffic-settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
 
@@ -33,7 +34,6 @@ export interface SubgraphClients {
 }
 
 export interface ClientPoolOptions {
-  readonly isUndici: boolean;
   /** Returns what connections to the subgraph by TLS use. */
   readonly tls: (name: string) => ReadTls;
   /** Returns the client that is used in place of a new one of the subgraph. */
@@ -89,22 +89,29 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
  * next requests go through another client.
  */
 function toKey({ name, urls, traffic, signer }: SubgraphPlace): string {
-  const { timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
+  const { client, timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
   const places = urls.length === 1 ? urls.map((url) => toServerKey(toServerAddress(url))) : urls.map(({ href }) => href);
   const limits = [timeoutMs, maxConnections, idleTimeoutMs, maxResponseBytes, ejectionFailures, ejectionMs, persistedQueries];
-  return JSON.stringify([name, places, ...limits, signer?.key]);
+  return JSON.stringify([name, places, client, ...limits, signer?.key]);
 }
 
 type CreateClient<Body> = (origin: string, options: PoolOptions) => UpstreamClient<Body>;
 
+/** What creates the client of fetches and that of requests with files, which are streamed. */
+const CREATE: Readonly<Record<UpstreamClientName, readonly [CreateClient<string>, CreateClient<Readable>]>> = {
+  lean: [createConnectionPool, createUndiciClient],
+  undici: [createUndiciClient, createUndiciClient],
+  http2: [createHttp2Client, createHttp2Client],
+};
+
 function createClients(
   { name, urls, traffic, signer }: SubgraphPlace,
-  { isUndici, tls, watch, onEject }: ClientPoolOptions,
+  { tls, watch, onEject }: ClientPoolOptions,
 ): SubgraphClients {
   const { timeoutMs, maxConnections, idleTimeoutMs: idleMs, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, idleMs, maxResponseBytes, tls: tls(name) };
-  const create: CreateClient<string> = isUndici ? createUndiciClient : createConnectionPool;
+  const [create, createForUploads] = CREATE[traffic.client];
   const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
   const createAt = <Body>(createFor: CreateClient<Body>, url: URL) => {
     const { origin, socketPath } = toServerAddress(url);
@@ -115,7 +122,7 @@ function createClients(
   if (only && others.length === 0)
     return {
       client: watch(name, persist(createAt(create, only))),
-      uploadClient: createAt(createUndiciClient, only),
+      uploadClient: createAt(createForUploads, only),
       health: undefined,
     };
   const health = new AddressHealth({
@@ -131,7 +138,7 @@ function createClients(
     );
   return {
     client: watch(name, persist(balance(create))),
-    uploadClient: balance<Readable>(createUndiciClient),
+    uploadClient: balance(createForUploads),
     health,
   };
 }

@@ -1,10 +1,18 @@
 /** The limits of requests to subgraphs: those for all, and those of single subgraphs. Types and defaults only. */
 
+/**
+ * The clients that can send fetches: ours, for HTTP/1.1; that of undici, for HTTP/1.1, and for HTTP/2 where a subgraph offers it; and that of Node.js
+ * for HTTP/2 alone.
+ */
+export const UPSTREAM_CLIENTS = ['lean', 'undici', 'http2'] as const;
+export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
+
 /** The limits of the requests to one subgraph. */
 export interface SubgraphTraffic {
+  readonly client: UpstreamClientName;
   /** The time limit of a fetch with its retry, up to the last byte of the response. A fetch with files may take longer: it limits each pause. */
   readonly timeoutMs: number;
-  /** The most connections to each address. */
+  /** The most connections to each address; with the client `http2` the most requests in flight. */
   readonly maxConnections: number;
   /** How long an idle connection is kept; undefined for as long as the server says. */
   readonly idleTimeoutMs: number | undefined;
@@ -37,6 +45,7 @@ export interface TrafficSettings {
 
 /** The limits that hold without a setting. */
 export const DEFAULT_TRAFFIC: SubgraphTraffic = {
+  client: 'lean',
   timeoutMs: 10_000,
   maxConnections: 64,
   idleTimeoutMs: undefined,
