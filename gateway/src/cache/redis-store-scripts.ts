@@ -32,8 +32,8 @@ end
 `;
 
 /**
- * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and five
- * values for each result: its bytes, policy, age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also
+ * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and six
+ * values for each result: its bytes, policy, age, tags, the version of its oldest part and the digest. They are nil for one that is not kept or not valid, also
  * because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A version above the current one is that of a server whose
  * clock was ahead.
  */
@@ -61,8 +61,8 @@ end
 local reply = { current, isHeld and 1 or 0 }
 if isHeld then return reply end
 for i = 3, #KEYS do
-  local at = (i - 3) * 5 + 3
-  for j = 0, 4 do reply[at + j] = false end
+  local at = (i - 3) * 6 + 3
+  for j = 0, 5 do reply[at + j] = false end
   local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born', 'parts')
   if known.err then
     redis.call('DEL', KEYS[i])
@@ -75,9 +75,9 @@ for i = 3, #KEYS do
       -- Earlier gateways kept results without it.
       local parts = math.min(tonumber(known[4] or '') or version, version)
       if parts >= tonumber(lowest) and not isOutdated(ARGV, parts) then
-        local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy')
+        local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy', 'digest')
         reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = kept[1], kept[2], string.format('%.0f', now - born), known[2]
-        reply[at + 4] = string.format('%.0f', parts)
+        reply[at + 4], reply[at + 5] = string.format('%.0f', parts), kept[3]
       end
     end
   end
@@ -87,7 +87,7 @@ return reply
 
 /**
  * Keeps a result, unless a newer one is kept. Key: the result. Arguments: version, bytes, policy, tags as a JSON list, age and time to keep in
- * milliseconds, and the version of its oldest part.
+ * milliseconds, the version of its oldest part, and the digest.
  */
 export const PUT_SCRIPT = `
 local known = redis.call('HGET', KEYS[1], 'version')
@@ -97,7 +97,7 @@ if rest < 1 then return 0 end
 ${READ_CLOCK}
 local born = string.format('%.0f', now - tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'version', ARGV[1], 'bytes', ARGV[2], 'policy', ARGV[3], 'tags', ARGV[4], 'born', born,
-  'parts', ARGV[7])
+  'parts', ARGV[7], 'digest', ARGV[8])
 redis.call('PEXPIRE', KEYS[1], rest)
 return 1
 `;
