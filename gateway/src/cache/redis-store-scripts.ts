@@ -4,12 +4,19 @@
  * sorted set has the tags that are held, with the time when that ends, in milliseconds.
  */
 
-/** Sets `current`, as a string. The set begins with the time in microseconds, which grows faster than versions do. */
+/**
+ * Sets `current` and `lowest`, as strings. The set begins with the time in microseconds, which grows faster than versions do. It begins again where another program has
+ * written something else under one of both keys: invalidations may be lost then, and so are all results.
+ */
 const READ_CURRENT = `
-local current = redis.call('ZSCORE', KEYS[1], '~')
-if not current then
+local current, lowest = redis.pcall('ZSCORE', KEYS[1], '~'), redis.pcall('ZSCORE', KEYS[1], '!')
+local isHeldRead = type(redis.pcall('ZCARD', KEYS[2])) == 'number'
+if not isHeldRead then redis.call('DEL', KEYS[2]) end
+local isRead = isHeldRead and type(current) == 'string' and type(lowest) == 'string'
+if not isRead or tonumber(current) >= 9007199254740992 or tonumber(lowest) > tonumber(current) then
   local time = redis.call('TIME')
   current = string.format('%.0f', time[1] * 1000000 + time[2])
+  lowest = current
   redis.call('DEL', KEYS[1])
   redis.call('ZADD', KEYS[1], current, '~', current, '!')
 end
@@ -43,7 +50,6 @@ ${READ_CLOCK}
 ${END_HOLDS}
 local isHeld = false
 for _, tag in ipairs(ARGV) do if redis.call('ZSCORE', KEYS[2], tag) then isHeld = true end end
-local lowest = redis.call('ZSCORE', KEYS[1], '!')
 local changes = {}
 local function isOutdated(tags, version)
   for _, tag in ipairs(tags) do
@@ -69,7 +75,7 @@ for i = 3, #KEYS do
   elseif known[1] then
     local version, tags, born = tonumber(known[1]), readTags(known[2]), tonumber(known[3] or '')
     local isRead = version and version <= tonumber(current) and tags and born
-    if not isRead or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
+    if not isRead or version < tonumber(lowest) or isOutdated(tags, version) then
       redis.call('DEL', KEYS[i])
     else
       -- Earlier gateways kept results without it.
