@@ -96,8 +96,9 @@ return reply
  * milliseconds, the version of its oldest part, and the digest.
  */
 export const PUT_SCRIPT = `
-local known = redis.call('HGET', KEYS[1], 'version')
-if known and tonumber(known) > tonumber(ARGV[1]) then return 0 end
+local known = redis.pcall('HGET', KEYS[1], 'version')
+if type(known) == 'table' then redis.call('DEL', KEYS[1]) end
+if type(known) == 'string' and (tonumber(known) or 0) > tonumber(ARGV[1]) then return 0 end
 local rest = math.floor(tonumber(ARGV[6]) - tonumber(ARGV[5]))
 if rest < 1 then return 0 end
 ${READ_CLOCK}

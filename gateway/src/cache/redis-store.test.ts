@@ -133,6 +133,8 @@ describeRedis('stores of several processes with one Redis', () => {
     await link.settled;
     await link.client.set('result:other', 'a string');
     const { version = NaN, found } = (await find(store, 'other')) ?? {};
+    // Once more, after the lookup has deleted it.
+    await link.client.set('result:other', 'a string');
     store.put('other', toResult('one', version));
     expect([found, (await find(store, 'other'))?.found?.bytes.toString()]).toEqual([undefined, 'one']);
     link.close();
