@@ -127,7 +127,7 @@ describe('limits that are shared through Redis', () => {
     const subject = createSubject(5);
     const client = new Redis(directUrl);
     const key = `${keyPrefix}${subject.key}`;
-    await (value ? client.set(key, value) : client.rpush(key, 'x'));
+    await (value ? client.set(key, value) : client.hset(key, 'x', 'x'));
     client.disconnect();
     expect(await takeAtOnce([one, other], subject, 20)).toBe(5);
     expect([one.shared.isUsed, other.shared.isUsed]).toEqual([true, true]);
