@@ -10,6 +10,27 @@ import type { RunningProcess } from '../../stack/processes/process.ts';
 import { type Headers, ADA, BOB, ask, federation, folder, fresh, nextNumber, redis, statusOf } from './lamp-system.ts';
 import { state } from './lamps.ts';
 
+/** What another program may write into the fields of results. */
+const GARBAGE = [
+  ['bytes', 'garbage'],
+  ['bytes', '{garbage}'],
+  ['bytes', '{"data":{"lamp":garbage}}'],
+  ['bytes', '{"name":"of another program","price":1}'],
+  ['bytes', '{}'],
+  ['policy', '{"maxAge":1e999,"sharedMaxAge":1e999,"isPrivate":false}'],
+  ['tags', '["another"]'],
+] as const;
+
+/** Writes a field of all results in Redis. */
+async function overwrite(field: string, value: string): Promise<void> {
+  const write = () => undefined;
+  const log = { debug: write, info: write, warn: write, error: write, access: write };
+  const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix: '', scripts: {}, messages: { lost: '', found: '' } });
+  await link.settled;
+  for (const key of await link.client.keys('trestle:cache:*:result:*')) await link.client.hset(key, field, value);
+  link.close();
+}
+
 (redis ? describe : describe.skip)('a cache in Redis', () => {
   let gateways: RunningProcess[] = [];
   beforeAll(async () => {
@@ -39,19 +60,16 @@ import { state } from './lamps.ts';
     }
   });
 
-  it('whose results another program has overwritten sends none of them, and they are executed again', async () => {
+  it.each(GARBAGE)('in which another program has written %s %s is not used, and results are executed again', async (field, garbage) => {
     const query = fresh('{ lamp { name price } }');
-    const read = async (index: number) => (await via(index, query, ADA)).body;
-    const write = () => undefined;
-    const log = { debug: write, info: write, warn: write, error: write, access: write };
-    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix: '', scripts: {}, messages: { lost: '', found: '' } });
-    await link.settled;
     for (const index of [0, 2]) {
-      const first = await read(index);
-      for (const key of await link.client.keys('trestle:cache:*:result:*')) await link.client.hset(key, 'bytes', 'garbage');
-      expect(await read(index)).toEqual(first);
+      const first = await via(index, query, ADA);
+      await overwrite(field, garbage);
+      const { status, body, headers } = await via(index, query, ADA);
+      expect([status, body]).toEqual([200, first.body]);
+      expect(headers.get('cache-control')).toBe(first.headers.get('cache-control'));
+      expect(headers.get('cache-status')).not.toContain('hit');
     }
-    link.close();
   });
 
   it('that does not answer, or is gone, fails no request, and is used again when it is back', async () => {

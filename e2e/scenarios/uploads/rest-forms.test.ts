@@ -95,4 +95,16 @@ describe('POST /v1/videos', () => {
     expect([status, body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR', details: [{ field }] } }]);
     expect(JSON.stringify(body)).not.toMatch(/graphql|`map`|operations/);
   });
+
+  it('refuses a form whose title is not UTF-8, which would be stored with other characters', async () => {
+    const text = '--b\r\ncontent-disposition: form-data; name="title"\r\n\r\n\xe9\r\n--b\r\n';
+    const file = 'content-disposition: form-data; name="file"; filename="a.webm"\r\ncontent-type: video/webm\r\n\r\n';
+    const response = await fetch(`${stack.rest}/v1/videos`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body: Buffer.concat([Buffer.from(text + file, 'latin1'), toWebm(1000), Buffer.from('\r\n--b--\r\n')]),
+    });
+    const error = { code: 'VALIDATION_ERROR', details: [{ field: 'title' }] };
+    expect([response.status, await response.json()]).toMatchObject([400, { error }]);
+  });
 });

@@ -109,6 +109,16 @@ describe('POST /usage/{environment}', () => {
     expect(await readUsage(registry, environment)).toMatchObject({ requests: 0 });
   });
 
+  it('takes the largest report, and refuses one of a million lists before it parses them', async () => {
+    const operations = Array.from({ length: 2000 }, (_, i) => operation(`{a${String(i)}}`, ['Query.a']));
+    const clients = operations.map((_, i) => ({ name: 'web', version: String(i) }));
+    const rows = operations.map((_, i) => row(i, i, 1));
+    expect(await send(report({ operations, clients, rows }))).toMatchObject({ status: 200 });
+    const body = `{"rows":[${new Array(1_000_000).fill('[]').join()}]}`;
+    const message = 'Request body has more than 40000 objects, lists and names.';
+    expect(await send(body)).toMatchObject({ status: 400, body: { errors: [{ message }] } });
+  });
+
   it('needs a token with the scope REPORT that is valid for the environment', async () => {
     expect(await send(report(), { secret: 'trestle_reg_0' })).toMatchObject({ status: 401 });
     expect(await send(report(), { secret: await createToken(registry, ['READ', 'CHECK', 'PUBLISH']) })).toMatchObject({ status: 403 });

@@ -7,7 +7,7 @@ import { type RequestContext, renewContext } from '../request/context.ts';
 import { digest } from './cache-key.ts';
 import type { CountParts, FetchScope } from './fetch-scope.ts';
 import { FetchKeeper } from './fetch-keeper.ts';
-import { isObjectText, joinParts, mergeParts, readParts } from './fetched-parts.ts';
+import { joinParts, mergeParts, readParts } from './fetched-parts.ts';
 import type { ReceivedTags } from './received-tags.ts';
 import type { Refreshes } from './refreshes.ts';
 import type { FoundResult, ManyFound, ResultStore } from './result-store.ts';
@@ -109,7 +109,7 @@ export class CachedFetch {
     const { mayBeStale, refreshes } = this.#options.stale;
     const stale: number[] = [];
     this.#found = found.map((each, i) => {
-      if (!each || !isObjectText(each.bytes)) return undefined;
+      if (!each) return undefined;
       if (each.ageMs < lifetimeOf(each.policy) * 1000) return each;
       if (!mayBeStale) return undefined;
       if (refreshes.has(keys[i] as string)) return each;

@@ -11,7 +11,6 @@ const ENTITIES_END = Buffer.from(']}}');
 const NULL = Buffer.from('null');
 const COMMA = 0x2c;
 const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 
 /** Returns the parts, which are lent as the body is; undefined for a response that has anything else, such as errors, or white space. */
 export function readParts(body: ResponseBody, isOfEntities: boolean): Buffer[] | undefined {
@@ -78,14 +77,6 @@ function moveError(error: SubgraphError, missing: readonly number[]): SubgraphEr
   if (!Array.isArray(path) || path[0] !== '_entities') return error;
   const [name, index, ...rest] = path as unknown[];
   return { ...error, path: [name, missing[index as number] ?? index, ...rest] };
-}
-
-/**
- * Returns whether kept bytes begin and end as the JSON of an object, as all that is kept does. What another program has written into a shared store
- * must not be sent. To parse them would cost what the cache saves.
- */
-export function isObjectText(bytes: Buffer): boolean {
-  return bytes[0] === OPENING_BRACE && bytes.at(-1) === CLOSING_BRACE;
 }
 
 /** Returns whether an entity is null: its subgraph does not know it. */

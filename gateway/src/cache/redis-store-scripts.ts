@@ -4,12 +4,19 @@
  * sorted set has the tags that are held, with the time when that ends, in milliseconds.
  */
 
-/** Sets `current`, as a string. The set begins with the time in microseconds, which grows faster than versions do. */
+/**
+ * Sets `current` and `lowest`, as strings. The set begins with the time in microseconds, which grows faster than versions do. It begins again where another program has
+ * written something else under one of both keys: invalidations may be lost then, and so are all results.
+ */
 const READ_CURRENT = `
-local current = redis.call('ZSCORE', KEYS[1], '~')
-if not current then
+local current, lowest = redis.pcall('ZSCORE', KEYS[1], '~'), redis.pcall('ZSCORE', KEYS[1], '!')
+local isHeldRead = type(redis.pcall('ZCARD', KEYS[2])) == 'number'
+if not isHeldRead then redis.call('DEL', KEYS[2]) end
+local isRead = isHeldRead and type(current) == 'string' and type(lowest) == 'string'
+if not isRead or tonumber(current) >= 9007199254740992 or tonumber(lowest) > tonumber(current) then
   local time = redis.call('TIME')
   current = string.format('%.0f', time[1] * 1000000 + time[2])
+  lowest = current
   redis.call('DEL', KEYS[1])
   redis.call('ZADD', KEYS[1], current, '~', current, '!')
 end
@@ -32,8 +39,8 @@ end
 `;
 
 /**
- * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and five
- * values for each result: its bytes, policy, age, tags and the version of its oldest part. They are nil for one that is not kept or not valid, also
+ * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and six
+ * values for each result: its bytes, policy, age, tags, the version of its oldest part and the digest. They are nil for one that is not kept or not valid, also
  * because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A version above the current one is that of a server whose
  * clock was ahead.
  */
@@ -43,7 +50,6 @@ ${READ_CLOCK}
 ${END_HOLDS}
 local isHeld = false
 for _, tag in ipairs(ARGV) do if redis.call('ZSCORE', KEYS[2], tag) then isHeld = true end end
-local lowest = redis.call('ZSCORE', KEYS[1], '!')
 local changes = {}
 local function isOutdated(tags, version)
   for _, tag in ipairs(tags) do
@@ -61,23 +67,23 @@ end
 local reply = { current, isHeld and 1 or 0 }
 if isHeld then return reply end
 for i = 3, #KEYS do
-  local at = (i - 3) * 5 + 3
-  for j = 0, 4 do reply[at + j] = false end
+  local at = (i - 3) * 6 + 3
+  for j = 0, 5 do reply[at + j] = false end
   local known = redis.pcall('HMGET', KEYS[i], 'version', 'tags', 'born', 'parts')
   if known.err then
     redis.call('DEL', KEYS[i])
   elseif known[1] then
     local version, tags, born = tonumber(known[1]), readTags(known[2]), tonumber(known[3] or '')
     local isRead = version and version <= tonumber(current) and tags and born
-    if not isRead or not lowest or version < tonumber(lowest) or isOutdated(tags, version) then
+    if not isRead or version < tonumber(lowest) or isOutdated(tags, version) then
       redis.call('DEL', KEYS[i])
     else
       -- Earlier gateways kept results without it.
       local parts = math.min(tonumber(known[4] or '') or version, version)
       if parts >= tonumber(lowest) and not isOutdated(ARGV, parts) then
-        local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy')
+        local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy', 'digest')
         reply[at], reply[at + 1], reply[at + 2], reply[at + 3] = kept[1], kept[2], string.format('%.0f', now - born), known[2]
-        reply[at + 4] = string.format('%.0f', parts)
+        reply[at + 4], reply[at + 5] = string.format('%.0f', parts), kept[3]
       end
     end
   end
@@ -87,17 +93,18 @@ return reply
 
 /**
  * Keeps a result, unless a newer one is kept. Key: the result. Arguments: version, bytes, policy, tags as a JSON list, age and time to keep in
- * milliseconds, and the version of its oldest part.
+ * milliseconds, the version of its oldest part, and the digest.
  */
 export const PUT_SCRIPT = `
-local known = redis.call('HGET', KEYS[1], 'version')
-if known and tonumber(known) > tonumber(ARGV[1]) then return 0 end
+local known = redis.pcall('HGET', KEYS[1], 'version')
+if type(known) == 'table' then redis.call('DEL', KEYS[1]) end
+if type(known) == 'string' and (tonumber(known) or 0) > tonumber(ARGV[1]) then return 0 end
 local rest = math.floor(tonumber(ARGV[6]) - tonumber(ARGV[5]))
 if rest < 1 then return 0 end
 ${READ_CLOCK}
 local born = string.format('%.0f', now - tonumber(ARGV[5]))
 redis.call('HSET', KEYS[1], 'version', ARGV[1], 'bytes', ARGV[2], 'policy', ARGV[3], 'tags', ARGV[4], 'born', born,
-  'parts', ARGV[7])
+  'parts', ARGV[7], 'digest', ARGV[8])
 redis.call('PEXPIRE', KEYS[1], rest)
 return 1
 `;

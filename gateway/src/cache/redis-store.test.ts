@@ -99,12 +99,42 @@ describeRedis('stores of several processes with one Redis', () => {
     store.close();
   });
 
+  it.each([
+    ['the versions are a string', ['SET', 'versions', 'x']],
+    ['the held tags are a string', ['SET', 'held', 'x']],
+    ['the current version is infinite', ['ZADD', 'versions', 'inf', '~']],
+    ['the current version is infinite, below zero', ['ZADD', 'versions', '-inf', '~']],
+    ['the lowest version is infinite', ['ZADD', 'versions', 'inf', '!']],
+    ['the lowest version is missing', ['ZREM', 'versions', '!']],
+  ] as const)('find nothing of before where another program has written so that %s, and go on', async (_, [command, key, ...values]) => {
+    const own = `trestle:test:${randomUUID()}:`;
+    const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix: own });
+    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix: '', scripts: {}, messages: { lost: '', found: '' } });
+    await link.settled;
+    const put = async (text: string) => {
+      store.put('one', toResult(text, (await find(store, 'one'))?.version ?? NaN));
+    };
+    await put('before');
+    await find(store, 'one');
+    if (command === 'SET') await link.client.del(own + key);
+    await link.client.call(command, own + key, ...values);
+    expect(await find(store, 'one')).toMatchObject({ found: undefined, isHeld: false });
+    await put('after');
+    expect((await find(store, 'one'))?.found?.bytes.toString()).toBe('after');
+    expect(await invalidate(store, 'a')).toBe(true);
+    expect((await find(store, 'one'))?.found).toBeUndefined();
+    link.close();
+    store.close();
+  });
+
   it('find nothing where a value of another kind is, and go on', async () => {
     const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
     const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
     await link.settled;
     await link.client.set('result:other', 'a string');
     const { version = NaN, found } = (await find(store, 'other')) ?? {};
+    // Once more, after the lookup has deleted it.
+    await link.client.set('result:other', 'a string');
     store.put('other', toResult('one', version));
     expect([found, (await find(store, 'other'))?.found?.bytes.toString()]).toEqual([undefined, 'one']);
     link.close();

@@ -1,4 +1,5 @@
 /** Keeps results in Redis, for all processes that use it. Redis bounds their bytes (`maxmemory`). */
+import { createHash } from 'node:crypto';
 import { RedisLink } from '@trestle/limits/redis-link';
 import type { Log } from '@trestle/log';
 import type { CachePolicy } from '../request/cache-policy.ts';
@@ -22,7 +23,7 @@ const VERSIONS = 'versions';
 /** The key of tags that are held. */
 const HELD = 'held';
 /** What the script returns of each result, and before all results. */
-const VALUES_PER_RESULT = 5;
+const VALUES_PER_RESULT = 6;
 const VALUES_BEFORE = 2;
 /** How long to wait before an invalidation that failed is sent again. */
 const RETRY_MS = 500;
@@ -95,15 +96,19 @@ export class RedisStore implements ResultStore {
     if (this.#unsent.size > 0 && !(await this.#send())) return undefined;
     const reply = await this.#link.run((client) => client.findResultsBuffer(keys.length + 2, VERSIONS, HELD, ...keys.map(toKey), ...tags));
     if (!reply) return undefined;
-    const found = keys.map((_, i) => toFound(reply, VALUES_BEFORE + i * VALUES_PER_RESULT));
+    const found = keys.map((key, i) => {
+      const at = VALUES_BEFORE + i * VALUES_PER_RESULT;
+      return toFound(key, reply.slice(at, at + VALUES_PER_RESULT));
+    });
     return { version: Number(reply[0]), isHeld: reply[1] === 1, found };
   }
 
   put(key: string, { bytes, policy, tags, version, partsVersion, ageMs, keptMs }: StoredResult): boolean {
     if (bytes.length > MAX_RESULT_BYTES) return false;
     const times = [String(Math.ceil(ageMs)), String(keptMs)];
-    const values = [String(version), bytes, JSON.stringify(policy), JSON.stringify(tags), ...times, String(partsVersion)];
-    void this.#link.run((client) => client.putResult(toKey(key), ...values));
+    const content = { bytes, policyText: JSON.stringify(policy), tagsText: JSON.stringify(tags) };
+    const texts = [content.policyText, content.tagsText, ...times, String(partsVersion), toDigest(key, content)];
+    void this.#link.run((client) => client.putResult(toKey(key), String(version), bytes, ...texts));
     return true;
   }
 
@@ -148,23 +153,33 @@ export class RedisStore implements ResultStore {
   }
 }
 
-/** Returns undefined for what another program has written under the key. The script has checked the tags. Never throws. */
-function toFound(reply: readonly (Buffer | number | null)[], at: number): FoundResult | undefined {
-  const [bytes, policyText, ageText, tags, partsVersion] = reply.slice(at, at + VALUES_PER_RESULT);
-  const [policy, ageMs] = [readPolicy(String(policyText)), Math.max(0, Number(ageText))];
-  if (!(bytes instanceof Buffer) || !policy || !Number.isFinite(ageMs)) return undefined;
-  return { bytes, policy, ageMs, tags: JSON.parse(String(tags)) as readonly string[], partsVersion: Number(partsVersion) };
+/** What Redis keeps of a result, as it was written. */
+interface Content {
+  readonly bytes: Buffer;
+  readonly policyText: string;
+  readonly tagsText: string;
 }
 
-/** Returns undefined for a string that is not the JSON of a policy. */
-function readPolicy(text: string): CachePolicy | undefined {
-  try {
-    const { maxAge, sharedMaxAge, isPrivate } = JSON.parse(text) as Partial<Record<keyof CachePolicy, unknown>>;
-    const isPolicy = typeof maxAge === 'number' && typeof sharedMaxAge === 'number' && typeof isPrivate === 'boolean';
-    return isPolicy ? { maxAge, sharedMaxAge, isPrivate } : undefined;
-  } catch {
-    return undefined;
-  }
+/** Returns the digest by which a result is recognized that another program has changed, or stored under another key. To parse it would say less. */
+function toDigest(key: string, { bytes, policyText, tagsText }: Content): string {
+  const texts = JSON.stringify([key, policyText, tagsText]);
+  return createHash('sha256').update(texts).update(bytes).digest('base64url');
+}
+
+/** Returns undefined for what another program has written under the key, and for what an earlier gateway has, without a digest. Never throws. */
+function toFound(
+  key: string,
+  [bytes, policy, age, tags, partsVersion, digest]: readonly (Buffer | number | null)[],
+): FoundResult | undefined {
+  if (!(bytes instanceof Buffer)) return undefined;
+  const content = { bytes, policyText: String(policy), tagsText: String(tags) };
+  const ageMs = Math.max(0, Number(String(age)));
+  if (String(digest) !== toDigest(key, content) || !Number.isFinite(ageMs)) return undefined;
+  return {
+    ...{ bytes, ageMs, partsVersion: Number(String(partsVersion)) },
+    policy: JSON.parse(content.policyText) as CachePolicy,
+    tags: JSON.parse(content.tagsText) as readonly string[],
+  };
 }
 
 function toKey(key: string): string {

@@ -9,7 +9,6 @@ import type { OperationRequest } from '../request/operation.ts';
 import { withoutCredential } from '../request/identity.ts';
 import { type CallerSource, hasCredential, toCacheKey, toClientTags, toMutationTags } from './cache-key.ts';
 import type { EntityCache } from './entity-cache.ts';
-import { isObjectText } from './fetched-parts.ts';
 import { type KeptResult, PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
 import type { Refreshes } from './refreshes.ts';
@@ -121,8 +120,7 @@ export class ResponseCache {
         done({ pending: undefined });
         return;
       }
-      const { version } = lookup;
-      const found = lookup.found && isObjectText(lookup.found.bytes) ? lookup.found : undefined;
+      const { version, found } = lookup;
       const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
       const isFresh = found && found.ageMs < lifetimeOf(found.policy) * 1000;
       const isExecuted = this.#inFlight.get(key)?.version === version;

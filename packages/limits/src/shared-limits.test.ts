@@ -117,6 +117,22 @@ describe('limits that are shared through Redis', () => {
     expect(one.limiter.count(subject)).toMatchObject({ isAllowed: false, remaining: 0 });
   });
 
+  itShared.each([
+    ['a string', Buffer.from('garbage')],
+    ['a list with a string', Buffer.from([0x92, 0xa1, 0x61, 0x01])],
+    ['a list of one number', Buffer.from([0x91, 0x01])],
+    ['a time that is long to come', Buffer.from([0x92, 0xcb, 0x7e, 0x37, 0xe4, 0x3c, 0x88, 0x00, 0x75, 0x9c, 0x7f])],
+    ['a value of another type', undefined],
+  ])('counts for all processes from the start where another program has written %s', async (_, value) => {
+    const subject = createSubject(5);
+    const client = new Redis(directUrl);
+    const key = `${keyPrefix}${subject.key}`;
+    await (value ? client.set(key, value) : client.hset(key, 'x', 'x'));
+    client.disconnect();
+    expect(await takeAtOnce([one, other], subject, 20)).toBe(5);
+    expect([one.shared.isUsed, other.shared.isUsed]).toEqual([true, true]);
+  });
+
   itShared('keeps nothing in Redis for longer than the window', async () => {
     const subject = createSubject(2);
     await one.limiter.take(subject, 1);

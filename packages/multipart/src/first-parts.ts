@@ -1,4 +1,5 @@
 /** Finds the first parts of a multipart request in bytes that arrive in pieces. No I/O. */
+import { isUtf8 } from 'node:buffer';
 import { HEADERS_END, MAX_HEADER_BYTES, malformed, nameOf } from './part-headers.ts';
 
 const FIRST_BYTES = 4096;
@@ -66,7 +67,9 @@ export class FirstParts {
     if (this.#content === 0 && !this.#findHeaders(name)) return false;
     const end = this.#find(`\r\n${this.#delimiter}`);
     if (end < 0) return false;
-    this.contents.push(this.#memory.toString('utf8', this.#content, Math.max(this.#content, end)));
+    const content = this.#memory.subarray(this.#content, Math.max(this.#content, end));
+    if (!isUtf8(content)) throw malformed(`has a part \`${name}\` that is not valid UTF-8`);
+    this.contents.push(content.toString());
     this.#headers = this.#searched = end + 2 + this.#delimiter.length;
     this.#content = 0;
     return true;

@@ -117,6 +117,12 @@ describe('readHead', () => {
     await expect(readHead(Readable.from([Buffer.from(text)]), 'b')).rejects.toEqual(faulty);
   });
 
+  it('rejects with VALIDATION_ERROR for operations that are not UTF-8', async () => {
+    const [before, after] = toHead('b', { operations: '{"query":"|"}', map: '{}' }).split('|') as [string, string];
+    const bytes = Buffer.concat([Buffer.from(before), Buffer.from([0xc3]), Buffer.from(after)]);
+    await expect(readHead(Readable.from([bytes]), 'b')).rejects.toEqual(faulty);
+  });
+
   it('rejects with PAYLOAD_TOO_LARGE when the operations never end', async () => {
     const endless = [toHead('b', { operations: '{', map: '' }).split('\r\n--b')[0] ?? '', ...Array<string>(20).fill('x'.repeat(65_536))];
     await expect(readHead(Readable.from(endless.map((each) => Buffer.from(each))), 'b')).rejects.toMatchObject({

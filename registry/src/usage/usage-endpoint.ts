@@ -4,6 +4,7 @@ import type { Database } from '@trestle/chassis/database/database';
 import type { Endpoint } from '@trestle/chassis/server/subgraph';
 import type { Log } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
+import { limitJsonParts } from '@trestle/service/messages/strict-json';
 import { Counter, type Registry as Metrics } from 'prom-client';
 import { readBody } from '../artifact/read-body.ts';
 import { type Reply, createEndpoint } from '../artifact/respond.ts';
@@ -19,6 +20,8 @@ export const USAGE_PATH = '/usage/';
 
 const PATH = /^\/usage\/([a-z][a-z0-9-]{0,63})$/;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** More than the 32,009 objects, lists and names of the largest report. */
+const MAX_PARTS = 40_000;
 /** Reports are recorded one after the other; gateways send the others again. */
 const MAX_WAITING = 20;
 
@@ -63,6 +66,7 @@ export function createUsageEndpoint({ store, database, metrics, now, log }: Usag
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const text = await readBody(request, MAX_BYTES);
+  limitJsonParts(text, MAX_PARTS);
   try {
     return JSON.parse(text);
   } catch {

@@ -62,7 +62,7 @@ async function readTitle(request: IncomingMessage, boundary: string): Promise<st
     return title;
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'VALIDATION_ERROR') throw error;
-    const details = [{ field: 'title', message: 'is required: the form must begin with it' }];
+    const details = [{ field: 'title', message: 'is required, in UTF-8: the form must begin with it' }];
     throw fail('VALIDATION_ERROR', error.message, { details, cause: error });
   }
 }

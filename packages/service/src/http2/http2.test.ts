@@ -19,6 +19,9 @@ import { createSelfSigned } from '../testing/test-authority.ts';
 /** With an empty SETTINGS. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 
+/** A GET of https://localhost/. */
+const GET = Buffer.from('\0\0\x0e\x01\x05\0\0\0\x01\x82\x87\x84\x41\x09localhost', 'latin1');
+
 /** Starts a service over TLS, with limits and a handler. */
 async function start(options: Pick<ServiceOptions, 'handle' | 'limits'>) {
   const tls = await createSelfSigned();
@@ -135,6 +138,8 @@ describe('an HTTP/2 connection whose client gives leave to send nothing', () => 
 });
 
 describe('an HTTP/2 connection whose client never closes its side', () => {
+  /** RST_STREAM of the stream 1. Node.js reads nothing further after thousands of them. */
+  const RESET = Buffer.from('\0\0\x04\x03\0\0\0\0\x01\0\0\0\x08', 'latin1');
   const PING = Buffer.from('\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
   /** HEADERS with END_STREAM and without END_HEADERS: a method that is taken from the static table. */
   const HEADERS_WITHOUT_END = Buffer.from('\0\0\x01\x01\x01\0\0\0\x01\x82', 'latin1');
@@ -142,9 +147,14 @@ describe('an HTTP/2 connection whose client never closes its side', () => {
   /** CONTINUATION without a field and without END_HEADERS. */
   const CONTINUATION = Buffer.from('\0\0\0\x09\0\0\0\0\x01', 'latin1');
 
+  /** The beginning of HEADERS of the stream 3: of a field, the length of its name. */
+  const SLOW_HEADERS = Buffer.from('\0\x40\0\x01\x05\0\0\0\x03\0\x7e', 'latin1');
+
   it.each([
     ['its client sends no request', PREFACE, PING],
     ['the headers of its first request never end', Buffer.concat([PREFACE, HEADERS_WITHOUT_END]), CONTINUATION],
+    ['the headers of a later request never end', Buffer.concat([PREFACE, GET, SLOW_HEADERS]), Buffer.from('x')],
+    ['it resets a stream again and again', Buffer.concat([PREFACE, GET, ...Array.from({ length: 5000 }, () => RESET)]), RESET],
   ])('is closed soon after the time limit for headers when %s', async (_, sent, further) => {
     const { tls, service } = await start({
       limits: { headersTimeoutMs: 200 },
@@ -165,24 +175,70 @@ describe('an HTTP/2 connection whose client never closes its side', () => {
   });
 });
 
-it('ends a connection that floods it with GOAWAY while a request is open (RFC 9113 §10.5)', async () => {
-  let requests = 0;
-  const { tls, probes, service } = await start({
-    handle: () => requests++,
-  });
-  /** A GET of https://localhost/ that is never answered. */
-  const get = Buffer.from('\0\0\x0e\x01\x05\0\0\0\x01\x82\x87\x84\x41\x09localhost', 'latin1');
-  const goaway = Buffer.from('\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
-  const socket = connectTls({ port: service.port, servername: 'localhost', ca: tls.cert, ALPNProtocols: ['h2'] }).resume();
-  const closed = once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
-  socket.on('error', () => undefined).once('secureConnect', () => socket.write(Buffer.concat([PREFACE, get])));
+it('keeps an idle HTTP/2 connection for the time limit of idle connections, beyond that for headers', async () => {
+  const limits = { headersTimeoutMs: 100, keepAliveTimeoutMs: 1000 };
+  const { tls, service } = await start({ limits, handle: (_, response) => response.end() });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert });
   try {
-    while (requests === 0) await new Promise((resolve) => setImmediate(resolve));
-    socket.write(Buffer.concat(Array.from({ length: 20 }, () => goaway)));
-    await closed;
-    expect(await probes.metrics.getSingleMetricAsString('trestle_connections_cut_total')).toContain('frames"} 1');
+    await once(session.request({ ':path': '/' }).resume(), 'close');
+    const idleSince = performance.now();
+    await once(session, 'close', { signal: AbortSignal.timeout(10_000) });
+    expect(performance.now() - idleSince).toBeGreaterThan(900);
   } finally {
-    socket.destroy();
+    session.destroy();
+    await service.stop();
+  }
+});
+
+describe('an HTTP/2 connection that floods the server while a request is open (RFC 9113 §10.5)', () => {
+  const POST = Buffer.from('\0\0\x0e\x01\x04\0\0\0\x01\x83\x87\x84\x41\x09localhost', 'latin1');
+  const DATA = Buffer.from('\0\0\x01\0\0\0\0\0\x01x', 'latin1');
+  const GOAWAY = Buffer.from('\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0', 'latin1');
+
+  it.each([
+    ['GOAWAY', GET, GOAWAY, 20],
+    ['DATA of one byte', POST, DATA, 12_000],
+  ])('is ended: %s', async (_, request, frame, count) => {
+    let requests = 0;
+    const { tls, probes, service } = await start({
+      handle: () => requests++,
+    });
+    const socket = connectTls({ port: service.port, servername: 'localhost', ca: tls.cert, ALPNProtocols: ['h2'] }).resume();
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    socket.on('error', () => undefined).once('secureConnect', () => socket.write(Buffer.concat([PREFACE, request])));
+    try {
+      while (requests === 0) await new Promise((resolve) => setImmediate(resolve));
+      socket.write(Buffer.concat(Array.from({ length: count }, () => frame)));
+      await closed;
+      expect(await probes.metrics.getSingleMetricAsString('trestle_connections_cut_total')).toContain('frames"} 1');
+    } finally {
+      socket.destroy();
+      await service.stop();
+    }
+  });
+});
+
+it('does not take many requests with short bodies on one connection for a flood', async () => {
+  const { tls, service } = await start({
+    handle: (request, response) => {
+      request.resume().once('end', () => response.end());
+    },
+  });
+  const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert });
+  await once(session, 'connect');
+  let left = 12_000;
+  const sendAll = async () => {
+    while (left-- > 0) {
+      const stream = session.request({ ':path': '/', ':method': 'POST' });
+      stream.resume().end('x');
+      await once(stream, 'close');
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Error(`The stream was reset with ${String(stream.rstCode)}.`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: 100 }, sendAll));
+  } finally {
+    session.destroy();
     await service.stop();
   }
 });

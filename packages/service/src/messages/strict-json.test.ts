@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@trestle/schema/errors';
 import fc from 'fast-check';
-import { parseStrictJson } from './strict-json.ts';
+import { limitJsonParts, parseStrictJson } from './strict-json.ts';
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
 
@@ -111,5 +111,26 @@ describe('parseStrictJson', () => {
     const value = parse('{"__proto__":{"isAdmin":true}}') as Record<string, unknown>;
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+  });
+});
+
+describe('limitJsonParts', () => {
+  it.each([
+    ['objects', '[{},{}]', 3],
+    ['lists', '[[],[[]]]', 4],
+    ['names', '{"a":1,"b":2}', 3],
+  ])('counts %s', (_, text, parts) => {
+    expect(() => {
+      limitJsonParts(text, parts);
+    }).not.toThrow();
+    expect(() => {
+      limitJsonParts(text, parts - 1);
+    }).toThrow(`Request body has more than ${String(parts - 1)} objects, lists and names.`);
+  });
+
+  it('does not count what strings contain', () => {
+    expect(() => {
+      limitJsonParts('["[[{:","\\"[[:"]', 1);
+    }).not.toThrow();
   });
 });

@@ -23,6 +23,20 @@ export function parseStrictJson(bytes: Buffer): unknown {
   return value;
 }
 
+/**
+ * Throws VALIDATION_ERROR when JSON has more than `max` objects, lists and names of members: to parse them takes far more time and memory than their bytes.
+ * Other text is left to the parser.
+ */
+export function limitJsonParts(text: string, max: number): void {
+  let parts = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if ((code === OPEN_BRACE || code === OPEN_BRACKET || code === COLON) && ++parts > max)
+      throw refuse(`has more than ${String(max)} objects, lists and names`);
+  }
+}
+
 function decode(bytes: Buffer): string {
   try {
     return decoder.decode(bytes);
