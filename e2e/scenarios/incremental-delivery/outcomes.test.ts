@@ -1,4 +1,5 @@
 /** What is true of the result of an operation is true of it in parts: limits, refusals, and what is counted. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { readRequests } from '../../stack/collectors/graphos-report.ts';
@@ -99,6 +100,23 @@ describe('an operation with deferred fragments', () => {
     await ask(DEFERRED);
     await until(() => Promise.resolve(receiver.received.length > 0));
     expect(readRequests(receiver.received)).toMatchObject([{ requests: 1, withErrors: 0 }]);
+  });
+
+  it('is reported when its client disconnects before the first part', async () => {
+    const leave = new AbortController();
+    let isGone = false;
+    // The fetch ends when the gateway aborts it.
+    federation.intercept = async (_, { socket }) => {
+      const closed = once(socket, 'close');
+      leave.abort();
+      await closed;
+      isGone = true;
+    };
+    const headers = { accept: 'multipart/mixed', 'content-type': 'application/json' };
+    const sent = fetch(federation.url, { method: 'POST', headers, body: JSON.stringify({ query: DEFERRED }), signal: leave.signal });
+    await expect(sent).rejects.toThrow();
+    await until(() => Promise.resolve(isGone && receiver.received.length > 0));
+    expect(readRequests(receiver.received)).toMatchObject([{ requests: 1, withErrors: 1 }]);
   });
 
   it('adds the cost of all its parts to the metric of actual costs', async () => {
