@@ -20,6 +20,8 @@ describe('createGraphChooser', () => {
     ['/shop/graphql/assets/app-1.js', undefined, 'shop', '/graphql/assets/app-1.js'],
     ['/shop/v3/graphql', undefined, 'shop', '/v3/graphql'],
     ['/graphql', 'Admin.Example.com:8443', 'admin', '/graphql'],
+    ['/graphql', 'admin.example.com.', 'admin', '/graphql'],
+    ['/graphql', 'admin.example.com.:8443', 'admin', '/graphql'],
     ['/shop/graphql', 'admin.example.com', 'admin', '/shop/graphql'],
   ])('gives %s at the host %s to the graph %s as %s', (url, host, name, rest) => {
     expect(choose(url, host)).toEqual([name, rest]);
@@ -30,6 +32,7 @@ describe('createGraphChooser', () => {
     ['/graphql/assets/app-1.js', undefined],
     ['/graphql', 'example.com'],
     ['/graphql', 'admin.example.com.evil.test'],
+    ['/graphql', 'admin.example.com..'],
     ['/shop', undefined],
     ['/shop/', undefined],
     ['/shopping/graphql', undefined],

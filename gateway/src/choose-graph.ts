@@ -38,7 +38,7 @@ function matchesHost({ hosts }: GraphPlace, host: string): boolean {
   return hosts.length === 0 || hosts.includes(host);
 }
 
-/** Returns the host without its port, in lower case. */
-function readHostName(host = ''): string {
-  return host.replace(/:\d*$/, '').toLowerCase();
+/** Returns the host of a request without its port and without the dot of an absolute name (RFC 1034 §3.1), in lower case. */
+export function readHostName(host = ''): string {
+  return host.replace(/\.?(?::\d*)?$/, '').toLowerCase();
 }

@@ -3,6 +3,7 @@ import type { Log } from '@trestle/log';
 import type { Edge } from '@trestle/service/edge/edge';
 import type { GraphConfig } from './config.ts';
 import type { Engine } from './engines/engine.ts';
+import { createGraphUrls } from './graph-urls.ts';
 import { readVersion } from './package-files.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
@@ -23,14 +24,18 @@ export async function createMcp({ place, config }: GraphConfig, { engine, readTr
   const { describe } = engine;
   const { PUBLIC_URL: publicUrl, MCP_AUTHORIZATION_SERVERS: authorizationServers } = config;
   if (!config.MCP || !describe) return [];
+  const urls = publicUrl === undefined ? undefined : createGraphUrls(publicUrl, place);
   const metadata =
-    publicUrl === undefined || authorizationServers.length === 0
+    urls === undefined || authorizationServers.length === 0
       ? undefined
-      : createResourceMetadata({ graphUrl: publicUrl.replace(/\/$/, '') + place.path, authorizationServers });
+      : createResourceMetadata({ graphUrlOf: urls.of, authorizationServers });
   const mcp = await createMcpEndpoint({
     tools: createTools({ readTrusted, describe, readHash: () => engine.hash, hasMutations: config.MCP_MUTATIONS, log }),
     client: config.MCP_CLIENT,
-    isAllowedOrigin: createMcpOrigins({ publicUrl, origins: config.CORS_ORIGINS, isAllowedOrigin: edge.isAllowedOrigin }),
+    isAllowedOrigin: createMcpOrigins({
+      origins: [...(urls?.origins ?? []), ...config.CORS_ORIGINS],
+      isAllowedOrigin: edge.isAllowedOrigin,
+    }),
     needsCredential: config.MCP_REQUIRE_CREDENTIAL,
     challengeParameters: metadata?.challengeParameters,
     version: readVersion(),

@@ -37,6 +37,7 @@ import { type Execute, extendExecution } from './extensions/extend-execution.ts'
 import { requireCredential } from './request/admission.ts';
 import type { Measure } from './request/context.ts';
 import type { IncomingOperation, OperationRequest, OperationResult, RunOperation } from './request/operation.ts';
+import { withOutcome } from './request/whole-outcome.ts';
 import type { UsageReporter } from './usage/usage-reporter.ts';
 
 export interface PipelineOptions {
@@ -100,8 +101,11 @@ export function createPipeline(options: PipelineOptions): RunOperation {
 function recordUsage(execute: Execute): Execute {
   return (request: OperationRequest, done: (result: OperationResult) => void) => {
     execute(request, (result) => {
-      request.usage?.end({ isError: result.outcome !== 'complete', isCached: result.cached?.kind === 'hit' });
-      done(result);
+      done(
+        withOutcome(result, (outcome) => {
+          request.usage?.end({ isError: outcome !== 'complete', isCached: result.cached?.kind === 'hit' });
+        }),
+      );
     });
   };
 }

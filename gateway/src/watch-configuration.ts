@@ -1,5 +1,6 @@
 /** Applies changes of the configuration files, and of the files of policies, to the running process, as far as they can take effect without a restart. */
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { ProcessLog } from '@trestle/log';
 import type { Config, ProcessConfig } from './config.ts';
 import { type AcceptedFiles, toAcceptedFiles } from './configuration/file/accepted-files.ts';
@@ -136,8 +137,8 @@ function createApply(
     for (const [i, { place, apply }] of graphs.entries()) {
       const settings = next.graphs.find((graph) => graph.place.name === place.name)?.config;
       const before = running[i];
-      // A graph that is no longer named ends with the process.
-      if (!settings || !before) continue;
+      // A graph that is no longer named ends with the process. One without a change keeps its plans, and the comparison of its canary.
+      if (!settings || !before || !hasChanged(before, settings)) continue;
       try {
         await apply?.(settings);
       } catch (error) {
@@ -156,6 +157,11 @@ function createApply(
     }
     return later;
   };
+}
+
+/** Returns whether something differs that may take effect at once: a setting, or the policies in a file. */
+function hasChanged(before: Config, after: Config): boolean {
+  return !isDeepStrictEqual(before.env, after.env) || before.POLICIES_FILE?.source !== after.POLICIES_FILE?.source;
 }
 
 type Values = Config['env'];

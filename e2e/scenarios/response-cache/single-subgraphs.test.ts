@@ -52,6 +52,21 @@ it('asks a subgraph that is disabled each time, and no other; a subgraph without
   expect(await askTwice('query C { plain name }')).toEqual([]);
 });
 
+it('reports a hit of the entity cache only for a result without any fetch', async () => {
+  const statusOf = async (query: string) => {
+    await federation.ask(query);
+    // Another operation, so that the result is not kept as a whole.
+    const { headers } = await federation.ask(`${query} # again`);
+    return headers
+      .get('cache-status')
+      ?.split(', ')
+      .find((each) => each.startsWith('TrestleEntities'));
+  };
+  expect(await statusOf('query Kept { lamp { id } plain }')).toBe('TrestleEntities; hit');
+  expect(await statusOf('query Mixed { lamp { price } plain }')).toBe('TrestleEntities; fwd=partial; detail="2 of 2"');
+  expect(await statusOf('query Fetched { lamp { price } }')).toBe('TrestleEntities; fwd=partial; detail="1 of 1"');
+});
+
 it('follows a changed file without a restart', async () => {
   await configure({ lamps: { responseCache: { enabled: false } } });
   let n = 0;

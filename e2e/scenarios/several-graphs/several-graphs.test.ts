@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestGrant } from '@trestle/identity/tokens/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens/tokens';
-import { request, until } from '../../stack/clients/client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation/federation.ts';
 import { HIGH_RATE_LIMITS, type RunningProcess } from '../../stack/processes/process.ts';
 import { subscribeTo } from '../../stack/clients/subscriber.ts';
@@ -148,6 +148,27 @@ describe('a gateway with two graphs', () => {
     const after = await hashes();
     expect(after['admin']).toBe(before['admin']);
     expect(after['shop']).not.toBe(before['shop']);
+  });
+
+  it('keeps the plans of a graph when only the file of another one changes', async () => {
+    const lookups = () =>
+      Promise.all(
+        ['hit', 'miss'].map((result) => readMetric(gateway.url, `trestle_operation_cache_total{result="${result}",graph="admin"}`)),
+      );
+    await ask('/graphql', '{ boss }', { host: ADMIN_HOST });
+    const [hits = 0, misses = 0] = await lookups();
+    expect(misses).toBeGreaterThan(0);
+    const readApplied = () => gateway.lines.filter((line) => line.includes('applied a changed configuration')).length;
+    const change = async (text: string) => {
+      const before = readApplied();
+      await write('shop.yaml', text);
+      await until(() => Promise.resolve(readApplied() > before));
+    };
+    await change(`${SHOP_YAML}limits: { maxDepth: 1 }\n`);
+    expect((await ask('/shop/graphql', '{ cart { id } }')).status).toBe(400);
+    await ask('/graphql', '{ boss }', { host: ADMIN_HOST });
+    expect(await lookups()).toEqual([hits + 1, misses]);
+    await change(SHOP_YAML);
   });
 
   it('applies a changed file of a graph, and of the process, without a restart', async () => {

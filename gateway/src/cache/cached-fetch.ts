@@ -62,9 +62,9 @@ export class CachedFetch {
   }
 
   start(): void {
-    const { store, scope, fetch, send, resume } = this.#options;
+    const { store, scope, resume } = this.#options;
     if (this.#parts.length > MAX_ENTITIES) {
-      send(fetch, this.#done);
+      this.#sendWhole();
       return;
     }
     const keys = this.#parts.map((part) => `${scope.key}${part.length > MAX_KEY_CHARACTERS ? digest(part) : part}`);
@@ -80,10 +80,10 @@ export class CachedFetch {
   }
 
   #proceed(keys: readonly string[], lookup: ManyFound | undefined): void {
-    const { count, report, fetch, send } = this.#options;
+    const { count, report, fetch } = this.#options;
     if (!lookup || lookup.isHeld) {
       count('bypass', keys.length);
-      send(fetch, this.#done);
+      this.#sendWhole();
       return;
     }
     report.wanted += keys.length;
@@ -102,6 +102,13 @@ export class CachedFetch {
     }
     count('miss', missing.length);
     this.#fetch(keys, missing, lookup.version);
+  }
+
+  /** Sends the fetch without the cache. */
+  #sendWhole(): void {
+    const { report, fetch, send } = this.#options;
+    report.hasOthers = true;
+    send(fetch, this.#done);
   }
 
   /** Takes what is kept, and has stale parts fetched again in the background. */

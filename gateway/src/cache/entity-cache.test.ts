@@ -38,7 +38,7 @@ function createFetch(
         hash: 'h',
         tags: undefined,
         mayBeStale: true,
-        report: { wanted: 0, found: 0 },
+        report: { wanted: 0, found: 0, hasOthers: false },
         resume: (act) => {
           act();
         },

@@ -57,8 +57,11 @@ export class EntityCache {
     return (fetch, done) => {
       const { bodyParts, service, files } = fetch;
       const scope = bodyParts && !files ? this.#toScope(query, { ...bodyParts, service }) : undefined;
-      if (!bodyParts || !scope) send(fetch, done);
-      else new CachedFetch({ store, stale, count, report, scope, fetch, bodyParts, tags, send, resume }, done).start();
+      if (bodyParts && scope) new CachedFetch({ store, stale, count, report, scope, fetch, bodyParts, tags, send, resume }, done).start();
+      else {
+        report.hasOthers = true;
+        send(fetch, done);
+      }
     };
   }
 

@@ -117,7 +117,7 @@ function createCached({
   };
   const fetch = (values: readonly unknown[], reader: Reader) => {
     const context = { identity: [], caller: null, client: '', fetchLog: new FetchLog() } as unknown as RequestContext;
-    const report = { wanted: 0, found: 0 };
+    const report = { wanted: 0, found: 0, hasOthers: false };
     const resume = (act: () => void) => {
       act();
     };

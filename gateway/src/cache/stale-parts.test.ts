@@ -38,7 +38,7 @@ function createSystem({ maxRefreshes = 100 } = {}) {
   const read = (ids: readonly number[], mayBeStale = true) => {
     const context = createContext({ ...SOURCE, quota: {} as ContextSource['quota'] });
     const representations = ids.map((id) => `{"id":${String(id)}}`).join(',');
-    const report = { wanted: 0, found: 0 };
+    const report = { wanted: 0, found: 0, hasOthers: false };
     const resume = (act: () => void) => {
       act();
     };

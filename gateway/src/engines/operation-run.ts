@@ -14,6 +14,7 @@ import { type CachePolicy, NO_STORE } from '../request/cache-policy.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { renewContext } from '../request/context.ts';
 import type { OperationResult } from '../request/operation.ts';
+import { withOutcome } from '../request/whole-outcome.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
 import { afterLookup } from './after-lookup.ts';
 import { beginSubscription } from './begin-subscription.ts';
@@ -269,12 +270,13 @@ export class OperationRun {
     this.#isDone = true;
     const { buffers } = this.#options.writing;
     const ending = this.#shared?.settle(ended, buffers) ?? ended;
-    // Later parts of a response share the time limit with the first.
-    if (!ending.rest) clearTimeout(this.#timer);
     this.#span?.end();
     const program = this.#operation?.program;
     const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching, fetched: this.#fetched };
-    const result = toOperationResult(ending, facts, buffers);
+    // Later parts of a response share the time limit with the first.
+    const result = withOutcome(toOperationResult(ending, facts, buffers), () => {
+      clearTimeout(this.#timer);
+    });
     if (this.#cached) this.#cached.end(result, this.#done);
     else this.#done(result);
   }

@@ -46,7 +46,7 @@ export function createOperationSend({ request, snapshot, hooks, measure, cache }
   const entities = cache?.entities;
   if (!entities || operation.program.kind !== 'query' || request.reports.plan || mayChangeFetches(context, hooks))
     return { send, fetched: undefined };
-  const report: FetchReport = { wanted: 0, found: 0 };
+  const report: FetchReport = { wanted: 0, found: 0, hasOthers: false };
   const resume = (act: () => void) => {
     measure(context.client, () => {
       guard(act);

@@ -33,15 +33,22 @@ async function load({ sdl }: { readonly sdl: string }): Promise<Snapshot> {
   return snapshot;
 }
 
-/** Serves requests of clients in and out of the share until both launches have some: those of the canary fail, the others do not. */
-function failCanary(served: ServedSnapshots): void {
+/**
+ * Serves requests of clients in and out of the share until both launches have some: those of the canary fail, the others do not. With `inParts` they fail in
+ * a later part of their results.
+ */
+function failCanary(served: ServedSnapshots, { inParts = false } = {}): void {
   for (let i = 0; i < 100; i++) {
     const context = { caller: null, client: `10.0.0.${String(i)}`, identity: [], requestId: 'r' };
     const run = (snapshot: Snapshot, done: (result: OperationResult) => void) => {
-      const outcome = snapshot.hash === started[1]?.hash ? 'failed' : 'complete';
-      done({ outcome, status: undefined } as OperationResult);
+      const outcome = snapshot.hash === started[1]?.hash ? 'partial' : 'complete';
+      const rest: OperationResult['rest'] = (send) => {
+        send(Buffer.from('{}'), outcome);
+      };
+      done({ outcome: inParts ? 'complete' : outcome, status: undefined, ...(inParts && { rest }) } as OperationResult);
     };
-    served.run({ ...ask('{ a }'), context } as unknown as OperationRequest, () => undefined, run);
+    const receive = ({ rest }: OperationResult) => rest?.(() => undefined);
+    served.run({ ...ask('{ a }'), context } as unknown as OperationRequest, receive, run);
   }
 }
 
@@ -75,6 +82,12 @@ it('plans operations of a promoted canary, also when the canary failed while it 
   await promoted;
   expect(served.served).toMatchObject([{ role: 'current', launch: { launch: newLaunch, release: 2 } }]);
   expect(await served.current.prepare(ask('{ a b }'), { access: NO_ACCESS })).toHaveProperty('operation');
+});
+
+it.each([{ inParts: false }, { inParts: true }])('ends a canary whose results have errors (%j)', async (options) => {
+  const served = await serveCanary(load);
+  failCanary(served, options);
+  expect(served.served.map(({ role }) => role)).toEqual(['current']);
 });
 
 it('says when requests have other settings, which is before the canary has them', async () => {

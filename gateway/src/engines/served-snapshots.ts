@@ -5,7 +5,8 @@ import { createClientShare, type SharedRequest } from '../launches/client-share.
 import { type CanaryReturn, type Delivered, type DeliveredCanary, type ServedSupergraph, readDelivered } from '../launches/delivered.ts';
 import { isFaulty } from '../launches/request-sample.ts';
 import type { CanaryMetrics } from '../observability/supergraph-metrics.ts';
-import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
+import { withOutcome } from '../request/whole-outcome.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import { type WarmUpSettings, warmUp } from '../supergraph/warm-up.ts';
 import type { RuntimeSettings } from './engine.ts';
@@ -106,11 +107,13 @@ export class ServedSnapshots {
     const isCanary = canary.isIn(request.context);
     const startedAt = performance.now();
     run(isCanary ? canary.snapshot : this.#current, (result) => {
-      const judged = { isCanary, isError: isFaulty(result), ms: performance.now() - startedAt };
-      this.#options.metrics.count(judged);
-      const reason = canary.judge.add(judged);
-      if (reason !== undefined && this.#canary === canary) this.#return(canary.given, reason);
-      done(result);
+      const judge = (outcome: Outcome) => {
+        const judged = { isCanary, isError: isFaulty({ outcome, status: result.status }), ms: performance.now() - startedAt };
+        this.#options.metrics.count(judged);
+        const reason = canary.judge.add(judged);
+        if (reason !== undefined && this.#canary === canary) this.#return(canary.given, reason);
+      };
+      done(withOutcome(result, judge));
     });
   }
 

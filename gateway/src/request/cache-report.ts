@@ -10,11 +10,13 @@ export type CacheReport =
 export interface FetchReport {
   wanted: number;
   found: number;
+  /** Whether a fetch was sent that it was not asked for. */
+  hasOthers: boolean;
 }
 
 /** Returns the value of `Cache-Status` for the entity cache. */
-export function toFetchStatus({ wanted, found }: FetchReport): string {
-  if (wanted > 0 && found === wanted) return 'TrestleEntities; hit';
+export function toFetchStatus({ wanted, found, hasOthers }: FetchReport): string {
+  if (wanted > 0 && found === wanted && !hasOthers) return 'TrestleEntities; hit';
   const kind = found > 0 ? 'partial' : wanted > 0 ? 'uri-miss' : 'bypass';
   return `TrestleEntities; fwd=${kind}; detail="${String(found)} of ${String(wanted)}"`;
 }

@@ -71,6 +71,9 @@ export const NO_REPORTS: Reports = { plan: false, cost: false, supergraph: false
 /** How far a request came: `refused` before execution, `failed` without data, `partial` with data and errors. */
 export type Outcome = 'refused' | 'failed' | 'partial' | 'complete';
 
+/** Sends a later response. `end` is given with the last one: the outcome of all of them. */
+export type SendPart = (bytes: Buffer, end: Outcome | undefined) => void;
+
 export interface OperationResult {
   readonly outcome: Outcome;
   /** The HTTP status of an outcome that has its own, such as 401 or 405. */
@@ -91,6 +94,6 @@ export interface OperationResult {
   readonly bytes: Buffer;
   readonly length: number;
   readonly release: (() => void) | undefined;
-  /** Begins the responses that follow this one, and passes on each; called once. Undefined for a whole result. */
-  readonly rest?: ((send: (bytes: Buffer, isLast: boolean) => void) => void) | undefined;
+  /** Begins the responses that follow this one, and passes on each; must be called once. Undefined for a whole result. */
+  readonly rest?: ((send: SendPart) => void) | undefined;
 }

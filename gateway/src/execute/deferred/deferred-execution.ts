@@ -44,6 +44,7 @@ export interface DeferredExecutionOptions {
   readonly maxBytes: number;
 }
 
+/** `errors` are those of writing itself. */
 interface Written extends Delivery {
   readonly faults: readonly ValueFault[];
   readonly value: unknown;
@@ -79,6 +80,11 @@ export class DeferredExecution {
     this.#buffer = options.buffer;
   }
 
+  /** What the fetches so far have brought. */
+  get data(): Data {
+    return this.#data;
+  }
+
   /** Calls back once, with the first response. Nothing is pending where no fragment is deferred. */
   first(done: (delivery: Delivery, pending: readonly Pending[]) => void): void {
     const { program, request } = this.#options;
@@ -86,7 +92,7 @@ export class DeferredExecution {
     this.#runWithPlain(program.plan, { index: -1, errors }, () => {
       const root: Target = { object: this.#data, delivered: undefined, path: [] };
       const written = this.#write(request.operation.deferred.first, root, errors);
-      const found = errors.complete(written.faults);
+      const found = [...errors.complete(written.faults), ...written.errors];
       this.#deliver(root, { ...written, errors: found });
       this.#started = this.#prepare(-1, [{ ...root, delivered: written.value }]);
       done(
@@ -108,7 +114,8 @@ export class DeferredExecution {
       const write = this.#options.request.operation.deferred.parts[index] as CompiledDeferred['first'];
       for (const each of this.#nulled) setNull(each);
       const written = targets.map((target) => this.#write(write, target, errors));
-      const byTarget = assign(errors.complete(written.flatMap(({ faults }) => faults)), targets);
+      const found = errors.complete(written.flatMap(({ faults }) => faults));
+      const byTarget = assign([...found, ...written.flatMap((each) => each.errors)], targets);
       const delivered = targets.map((target, i) => {
         const { data, value } = this.#deliver(target, { ...(written[i] as Written), errors: byTarget[i] ?? [] });
         return { target, data, value };
@@ -222,7 +229,8 @@ export class DeferredExecution {
     } catch (error) {
       if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
       const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
-      return { data: 'null', value: null, errors: [], faults: [{ message, path }] };
+      const tooLarge: ResultError = { message, ...(path.length > 0 && { path }), extensions: { code: 'VALIDATION_ERROR' } };
+      return { data: 'null', value: null, errors: [tooLarge], faults: [] };
     }
   }
 

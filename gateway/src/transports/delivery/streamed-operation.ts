@@ -89,10 +89,10 @@ export class StreamedOperation implements Subscriber {
       if (!rest) this.#complete(outcome);
     }
     release?.();
-    rest?.((part, isLast) => {
+    rest?.((part, end) => {
       if (this.#isEnded) return;
       this.#options.open().send(this.#options.format.result, part);
-      if (isLast) this.#complete(outcome);
+      if (end) this.#complete(end);
     });
   }
 

@@ -18,8 +18,8 @@ export interface RefusalFormat {
   readonly allow: string;
   /** Returns the body of a response in JSON. */
   readonly format: (fault: Fault, requestId: string) => object;
-  /** Added to the value of `WWW-Authenticate`. */
-  readonly challengeParameters?: string | undefined;
+  /** Returns what is added to the value of `WWW-Authenticate`. */
+  readonly challengeParameters?: ((request: IncomingMessage) => string) | undefined;
 }
 
 interface RefusedExchange {
@@ -58,7 +58,7 @@ export function sendRefusal(
     head: {
       'content-type': contentType,
       ...heads[fault.code],
-      ...(challenge !== undefined && { 'www-authenticate': challenge + (format?.challengeParameters ?? '') }),
+      ...(challenge !== undefined && { 'www-authenticate': challenge + (format?.challengeParameters?.(request) ?? '') }),
       ...toRetryAfter(fault.retryAfterSeconds),
       ...(!request.complete && { connection: 'close' }),
     },

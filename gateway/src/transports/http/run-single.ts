@@ -36,6 +36,8 @@ export function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pic
       // What is opened for a client that has disconnected would never be closed.
       if (response.destroyed) {
         result.release?.();
+        // Its fetches are cancelled: the parts end at once, and are counted.
+        result.rest?.(() => undefined);
         abandon(exchange);
         return;
       }

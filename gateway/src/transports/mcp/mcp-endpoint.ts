@@ -14,6 +14,7 @@ import { type AdmittedRequest, type ArrivedRequest, type Endpoint, runOperation 
 import { readBody } from '../http/body.ts';
 import { rejectCrossSite } from '../http/cross-site.ts';
 import { admitExtended } from '../http/extended-admission.ts';
+import type { RefusalFormat } from '../http/refusal.ts';
 import { readPage } from './page.ts';
 import type { respond } from './protocol.ts';
 import { type CallResult, toCallResult, toFaultResult } from './call-result.ts';
@@ -27,8 +28,8 @@ export interface McpOptions {
   readonly isAllowedOrigin: IsAllowedOrigin;
   /** Whether a request without a credential is refused. */
   readonly needsCredential: boolean;
-  /** Added to the value of `WWW-Authenticate`: where the metadata of this resource is. */
-  readonly challengeParameters: string | undefined;
+  /** Returns what is added to the value of `WWW-Authenticate`: where the metadata of this resource is. */
+  readonly challengeParameters: RefusalFormat['challengeParameters'];
   readonly version: string;
   readonly log: Log;
 }

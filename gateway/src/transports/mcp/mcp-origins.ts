@@ -4,7 +4,7 @@ import type { IsAllowedOrigin } from '@trestle/service/edge/allowed-origin';
 import { createOriginList } from '@trestle/service/edge/origin-list';
 
 export interface McpOriginOptions {
-  readonly publicUrl: string | undefined;
+  /** Those of the public addresses of the graph, and the listed ones. */
   readonly origins: readonly string[];
   /** Whether the request names its own host, or a listed origin. */
   readonly isAllowedOrigin: IsAllowedOrigin;
@@ -14,8 +14,8 @@ export interface McpOriginOptions {
  * Creates the check of origins against DNS rebinding: a page of `http://evil.example` whose name has been pointed to this machine names its own host in
  * `Origin` and `Host`. Listed origins are allowed, and the own one where its host is an address or `localhost`.
  */
-export function createMcpOrigins({ publicUrl, origins, isAllowedOrigin }: McpOriginOptions): IsAllowedOrigin {
-  const listed = createOriginList([...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]), ...origins]);
+export function createMcpOrigins({ origins, isAllowedOrigin }: McpOriginOptions): IsAllowedOrigin {
+  const listed = createOriginList(origins);
   return (request) => {
     const { origin = '' } = request.headers;
     if (!isAllowedOrigin(request)) return false;

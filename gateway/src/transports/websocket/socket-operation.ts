@@ -89,10 +89,10 @@ export class SocketOperation implements Subscriber {
       if (!rest) this.#complete(outcome, errors !== undefined);
     }
     release?.();
-    rest?.((part, isLast) => {
+    rest?.((part, end) => {
       if (this.#isEnded) return;
       this.#channel.queue.send(this.#next, part);
-      if (isLast) this.#complete(outcome, false);
+      if (end) this.#complete(end, false);
     });
   }
 
