@@ -1,11 +1,12 @@
 /**
- * Writers, readers, deliveries and PostgreSQL itself are killed while events flow (ADR 24, ADR 25): what was acknowledged is stored, and what is
+ * Writers, readers, deliveries, NATS and PostgreSQL itself are killed while events flow (ADR 24, ADR 25): what was acknowledged is stored, and what is
  * stored is delivered, once to effect. `EVENT_CRASH_ROUNDS` sets how many times each is killed.
  */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestNats, startTestNats } from '@trestle/chassis/events/nats/test-nats';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import { until } from '../../stack/clients/client.ts';
 import { type Account, type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
@@ -21,6 +22,8 @@ const FLAGS = ['-c', 'fsync=off', '-c', 'max_connections=200'];
 
 let home: string;
 let server: EmbeddedPostgres;
+/** Undefined where `nats-server` is not installed: subgraphs then read each other's events over HTTP. */
+let nats: TestNats | undefined;
 let stack: Stack;
 let ada: Account;
 let receiver: Receiver;
@@ -34,11 +37,13 @@ beforeAll(async () => {
   // A server that a root process starts runs as another user.
   await chmod(home, 0o755);
   server = await startEmbeddedPostgres({ dataDir: join(home, 'pg'), flags: FLAGS });
-  stack = await startStack({ adminUrl: server.url('postgres'), env: { WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_RETRY_SECONDS: '1,1,1' } });
+  nats = await startTestNats();
+  const env = { WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_RETRY_SECONDS: '1,1,1', ...(nats && { NATS_URL: nats.url }) };
+  stack = await startStack({ adminUrl: server.url('postgres'), env });
   ada = await stack.createAccount('Ada');
   receiver = await startReceiver();
   await stack.call('POST', '/v1/webhooks', { token: ada.token, body: { name: 'Test', url: receiver.url, types: ['post.created'] } });
-  client = readEvents({ url: `${stack.rest}/v1/events?type=post.created`, token: ada.token });
+  client = readEvents({ url: `${stack.rest}/v1/events?type=post.created,post.updated`, token: ada.token });
   await client.opened;
   writers = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
 }, 120_000);
@@ -48,6 +53,7 @@ afterAll(async () => {
   client.close();
   await receiver.close();
   await stack.stop();
+  await nats?.stop();
   await server.stop();
   await rm(home, { recursive: true, force: true });
 });
@@ -59,6 +65,9 @@ async function write(writer: number): Promise<void> {
     const reply = await stack.call('POST', '/v1/posts', { token: ada.token, body }).catch(() => undefined);
     if (reply?.status === 201) acknowledged.push((reply.body as { id: string }).id);
     else await new Promise((resolve) => setTimeout(resolve, 20));
+    const id = acknowledged.at(-1);
+    if (id !== undefined)
+      await stack.call('PATCH', `/v1/posts/${id}`, { token: ada.token, body: { body: String(i) } }).catch(() => undefined);
   }
 }
 
@@ -85,6 +94,17 @@ const KILLS: Readonly<Record<string, () => Promise<void>>> = {
   'both at once': async () => {
     await Promise.all([killProcess('content'), killProcess('users')]);
   },
+  'NATS, which carries the events': async () => {
+    await nats?.kill();
+    await writeSome();
+    await nats?.start();
+  },
+  'NATS, which loses its streams, and the writer': async () => {
+    await nats?.kill();
+    await nats?.lose();
+    await killProcess('content');
+    await nats?.start();
+  },
   PostgreSQL: killPostgres,
 };
 
@@ -110,8 +130,14 @@ describe('events while processes are killed', () => {
     const recorded = `SELECT subject FROM journal WHERE type = 'post.created' ORDER BY subject`;
     await until(async () => (await stack.sql('users', recorded)).length >= stored.length);
     expect((await stack.sql<{ subject: string }>('users', recorded)).map(({ subject }) => subject)).toEqual(stored);
-    await until(() => Promise.resolve(client.events.length >= stored.length));
-    expect(client.events.map(({ subject }) => subject).sort()).toEqual(stored);
+    const changed = `SELECT subject FROM journal WHERE type IN ('post.created', 'post.updated')`;
+    await until(async () => client.events.length >= (await stack.sql('users', changed)).length);
+    const created = client.events.filter(({ type }) => type === 'post.created');
+    expect(created.map(({ subject }) => subject).sort()).toEqual(stored);
+    for (const id of stored) {
+      const versions = client.events.filter(({ subject }) => subject === id).map(({ data }) => data['version']);
+      expect(versions).toEqual(versions.map((_, at) => at + 1));
+    }
     // The leases of killed processes end now rather than in 40 s.
     await stack.sql('users', `UPDATE webhook_deliveries SET "nextAttemptAt" = now() WHERE status = 'WAITING'`);
     const delivered = `SELECT "eventId" FROM webhook_deliveries WHERE status = 'SUCCEEDED'`;

@@ -39,7 +39,7 @@ describe('a delivery', () => {
     await call('DELETE', path, ada);
   });
 
-  it('that fails after days of failures disables its webhook', async () => {
+  it('that fails for good after days of failures disables its webhook', async () => {
     const receiver = await open();
     receiver.behave = answer(503);
     const { path, webhook } = await create(ada, receiver.url);
@@ -47,7 +47,7 @@ describe('a delivery', () => {
     await happen();
     await until(() => isDone(path, ada, 1));
     expect(await get(path, ada)).toMatchObject({ isEnabled: false, disabledReason: 'failures' });
-    expect((await deliveriesOf(path, ada))[0]).toMatchObject({ status: 'cancelled' });
+    expect((await deliveriesOf(path, ada))[0]).toMatchObject({ status: 'failed' });
     await call('DELETE', path, ada);
   });
 

@@ -1,9 +1,11 @@
 /** The content process. */
+import type { Query } from '@trestle/chassis/database/query';
 import { createJobControl } from '@trestle/chassis/jobs/job-control';
 import type { SubgraphJobs } from '@trestle/chassis/jobs/job-work';
 import { startJobWorker } from '@trestle/chassis/jobs/worker';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
+import { readSweepTime } from '@trestle/chassis/server/sweep-time';
 import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
@@ -49,7 +51,7 @@ await runSubgraph({
       startJobs: (worker) => startJobWorker({ ...worker, jobs }),
       startConsumers: (options) => startIndexing({ ...options, database, log, usersUrl: toUsersUrl(config) }),
       lateIndexes: [POSTS_KEYS],
-      sweeps: [idempotency.sweep, stores.jobs.sweep, () => stores.uploads.sweep(), ...sweepsOfFiles(stores)],
+      sweeps: [idempotency.sweep, stores.jobs.sweep, () => stores.uploads.sweep(), ...sweepsOfFiles(stores, database.query)],
       async close() {
         files.close();
         await close();
@@ -59,9 +61,9 @@ await runSubgraph({
 });
 
 /** Returns the sweeps of files that no row names. */
-function sweepsOfFiles({ videos, uploads }: ContentStores): Sweep[] {
+function sweepsOfFiles({ videos, uploads }: ContentStores, query: Query): Sweep[] {
   const sweepFrom = (prefix: string, findUsed: SweepOptions['findUsed']) => async () => {
-    const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+    const before = await readSweepTime(query, config.FILES_SWEEP_AFTER_SECONDS);
     await sweepFiles({ files, prefix, findUsed, before });
   };
   const ofVideos = [VIDEO_FILES, POSTER_FILES].map((prefix) => sweepFrom(prefix, (keys) => videos.findFileKeys(keys)));

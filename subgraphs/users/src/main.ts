@@ -1,9 +1,11 @@
 /** The users process. */
+import type { Query } from '@trestle/chassis/database/query';
 import type { EventFeed } from '@trestle/chassis/events/feeds/domain-event';
 import type { Events } from '@trestle/chassis/events/source-streams/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import type { Background, Chassis, Endpoint } from '@trestle/chassis/server/subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
+import { readSweepTime } from '@trestle/chassis/server/sweep-time';
 import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
@@ -101,7 +103,7 @@ await runSubgraph({
       startBackground: (events, feeds, metrics) =>
         startBackground({ events, feeds, metrics, database, revocations, publisher, peers, worker, log }),
       startJobs: jobs.start,
-      sweeps: [...sweepsOfStores(stores), idempotency.sweep, ...(oauth ? [() => oauth.sweep()] : []), () => jobs.sweep()],
+      sweeps: [...sweepsOfStores(stores, database.query), idempotency.sweep, ...(oauth ? [() => oauth.sweep()] : []), () => jobs.sweep()],
       close: async () => {
         await Promise.all([worker.stop(), live.close()]);
         signingKey.stop();
@@ -143,10 +145,10 @@ function serveAvatars({ avatars }: Pick<UsersStores, 'avatars'>, log: Chassis['l
 }
 
 /** Returns the sweeps of expired rows, and of pictures that no account names. */
-function sweepsOfStores(stores: UsersStores): Sweep[] {
+function sweepsOfStores(stores: UsersStores, query: Query): Sweep[] {
   const { avatars, securityEvents, journal, sessions, attempts, apiKeys, challenges, webhooks, deliveries } = stores;
   const sweepPictures = async () => {
-    const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+    const before = await readSweepTime(query, config.FILES_SWEEP_AFTER_SECONDS);
     await sweepFiles({ files, prefix: AVATAR_FILES, findUsed: (keys) => avatars.findFileKeys(keys), before });
   };
   return [

@@ -69,6 +69,12 @@ describe('createRevocations', () => {
     expect(revocations.list()).toHaveLength(3);
   });
 
+  it.each([{ tokenId: 'same' }, { sessionId: 'same' }])('revokes for each of two accounts what has the same id: %j', (ids) => {
+    const revocations = createRevocations();
+    for (const userId of ['usr_1', 'usr_2']) revocations.add({ userId, ...ids });
+    for (const userId of ['usr_1', 'usr_2']) expect(revocations.isRevoked(caller({ userId, ...ids }))).toBe(true);
+  });
+
   it('does not revoke a token of another account that has the same id', () => {
     const revocations = createRevocations();
     revocations.add({ userId: 'usr_2', tokenId: 't1' });

@@ -97,8 +97,8 @@ class RevocationEntries {
     const account = this.#byUser.size > 0 ? this.#find(this.#byUser, userId) : undefined;
     return (
       (account !== undefined && 'generation' in account && generation < account.generation) ||
-      (this.#byToken.size > 0 && this.#find(this.#byToken, tokenId)?.userId === userId) ||
-      (sessionId !== null && this.#bySession.size > 0 && this.#find(this.#bySession, sessionId)?.userId === userId)
+      (this.#byToken.size > 0 && this.#find(this.#byToken, keyOf(userId, tokenId))?.userId === userId) ||
+      (sessionId !== null && this.#bySession.size > 0 && this.#find(this.#bySession, keyOf(userId, sessionId))?.userId === userId)
     );
   }
 
@@ -119,8 +119,8 @@ class RevocationEntries {
   }
 
   #place(revocation: Revocation): [Map<string, Entry>, string] {
-    if ('tokenId' in revocation) return [this.#byToken, revocation.tokenId];
-    if ('sessionId' in revocation) return [this.#bySession, revocation.sessionId];
+    if ('tokenId' in revocation) return [this.#byToken, keyOf(revocation.userId, revocation.tokenId)];
+    if ('sessionId' in revocation) return [this.#bySession, keyOf(revocation.userId, revocation.sessionId)];
     return [this.#byUser, revocation.userId];
   }
 
@@ -140,6 +140,11 @@ class RevocationEntries {
         entries.delete(key);
       }
   }
+}
+
+/** A revocation of one account must not hide that of another one whose token or session has the same id. */
+function keyOf(userId: string, id: string): string {
+  return `${userId}\0${id}`;
 }
 
 /** Parses a revocation from another process or from the database. Returns undefined when the value is not a revocation. */

@@ -100,7 +100,7 @@ async function start<Context extends RequestContext>(
   const feedEndpoint = serveFeed(feed, { key: settings.EVENTS_KEY_FILE, log });
   const endpoints = { ...subgraph.endpoints, ...feedEndpoint?.endpoints };
   const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log });
-  const { feeds, stop: stopFeeds } = createFeeds({ local: feed, settings, log });
+  const { feeds, stop: stopFeeds } = createFeeds({ local: feed, settings, log, metrics });
   const background =
     subgraph.startBackground?.(events, feeds, metrics) ?? watchRevokedTokens({ url: settings.REVOCATIONS_URL, revocations, log, metrics });
   const operations = createSocketOperations({ schema, server, createContext, events: withSources(events, subgraph.sources), log, metrics });

@@ -53,11 +53,14 @@ interface Note {
   readonly changes: Sql;
 }
 
-/** Returns what the result of an attempt means for its webhook: one that answers 410, or has failed for days, is disabled. */
+/**
+ * Returns what the result of an attempt means for its webhook: one that answers 410 is disabled, and one that has failed for days when a delivery fails
+ * for good. A first attempt after the clock of the database has jumped ahead does not disable it.
+ */
 function toNote({ kind }: Outcome, disableAfterHours: number): Note {
   if (kind === 'succeeded') return { condition: sql`w."failingSince" IS NOT NULL`, changes: sql`"failingSince" = NULL` };
-  const isDown =
-    kind === 'gone' ? sql`true` : sql`coalesce(w."failingSince" < now() - make_interval(hours => ${disableAfterHours}::int), false)`;
+  const isLong = sql`coalesce(w."failingSince" < now() - make_interval(hours => ${disableAfterHours}::int), false)`;
+  const isDown = { gone: sql`true`, failed: isLong, retry: sql`false` }[kind];
   return {
     condition: sql`w."isEnabled" AND (w."failingSince" IS NULL OR ${isDown})`,
     changes: sql`"failingSince" = coalesce(w."failingSince", clock_timestamp()), "isEnabled" = NOT ${isDown},

@@ -129,12 +129,21 @@ describe('the result of an attempt', () => {
     expect(await statesOf(webhook)).toEqual([{ status: 'CANCELLED', attempts: 1, logged: 0, isEnded: true }]);
   });
 
-  it('disables a webhook that has failed for days, and cancels the delivery', async () => {
+  it('disables a webhook that has failed for days when a delivery fails for good, and cancels its other deliveries', async () => {
+    const webhook = await createWebhook();
+    const [delivery] = (await claimOf(2)) as [ClaimedDelivery];
+    await system.run(`UPDATE "webhooks" SET "failingSince" = now() - interval '121 hours' WHERE "id" = $1`, [webhook.id]);
+    expect(await complete(delivery, { kind: 'failed' })).toBe(true);
+    expect((await statesOf(webhook)).map(({ status }) => status).sort()).toEqual(['CANCELLED', 'FAILED']);
+  });
+
+  it('disables no webhook whose delivery is tried again: the clock of the database may have jumped by days', async () => {
     const webhook = await createWebhook();
     const [delivery] = (await claimOf(1)) as [ClaimedDelivery];
     await system.run(`UPDATE "webhooks" SET "failingSince" = now() - interval '121 hours' WHERE "id" = $1`, [webhook.id]);
     expect(await complete(delivery, { kind: 'retry', delayMs: 1000 })).toBe(true);
-    expect(await statesOf(webhook)).toEqual([{ status: 'CANCELLED', attempts: 1, logged: 1, isEnded: true }]);
+    expect(await statesOf(webhook)).toEqual([{ status: 'WAITING', attempts: 1, logged: 1, isEnded: false }]);
+    expect(await system.run(`SELECT "isEnabled" FROM "webhooks" WHERE "id" = $1`, [webhook.id])).toEqual([{ isEnabled: true }]);
   });
 
   it.each([

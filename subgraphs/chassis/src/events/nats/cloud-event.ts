@@ -32,23 +32,19 @@ export function toCloudEvent({ source, ownerId, data, ...event }: DomainEvent): 
   };
 }
 
-/**
- * Parses a message from the bus. Returns undefined for a message that is not of the source: every client of the bus that may publish can add one to the
- * stream. Throws UPSTREAM_ERROR for a message that names the source and is no event.
- */
-export function parseCloudEvent(text: string, source: string): DomainEvent | undefined {
-  const message = parseObject(text);
-  if (message?.source !== `/${source}`) return undefined;
-  const { id, position, type, subject, time, ownerid, audience, data } = message;
+/** Parses a message that the publisher of the source has written. Throws UPSTREAM_ERROR for one that is no event of the source. */
+export function parseCloudEvent(text: string, source: string): DomainEvent {
+  const { id, position, type, subject, time, ownerid, audience, data, source: from } = parseObject(text);
   const event: unknown = { id, source, position, type, subject, time, ownerId: ownerid ?? null, audience, data };
-  if (!isDomainEvent(event)) throw fail('UPSTREAM_ERROR', `A message of ${source} is no event: \`${text.slice(0, 100)}\`.`);
+  if (from !== `/${source}` || !isDomainEvent(event))
+    throw fail('UPSTREAM_ERROR', `A message of ${source} is no event: \`${text.slice(0, 100)}\`.`);
   return event;
 }
 
-function parseObject(text: string): Partial<CloudEvent> | undefined {
+function parseObject(text: string): Partial<CloudEvent> {
   try {
-    return (JSON.parse(text) as Partial<CloudEvent> | null) ?? undefined;
+    return (JSON.parse(text) as Partial<CloudEvent> | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -2,10 +2,11 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, fail } from '@trestle/schema/errors';
-import { parseCloudEvent } from './cloud-event.ts';
 import { type DomainEvent, type EventFeed, parseFeedPosition } from '../feeds/domain-event.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { findSequence } from './nats-stream.ts';
+import type { ForeignMessages } from './foreign-messages.ts';
+import { parseMessage } from './stream-message.ts';
 
 const WAIT_MS = 20_000;
 /** How often it is checked whether the stream has reached a position that is beyond its end. */
@@ -18,6 +19,8 @@ const FORGET_AFTER_NS = 60_000_000_000;
 export interface NatsFeedOptions {
   readonly source: string;
   readonly bus: NatsBus;
+  /** Is called with the messages of other clients that a read has passed over, one or more. */
+  readonly onForeign?: ForeignMessages | undefined;
   /** How long a read waits for the first event, in milliseconds. */
   readonly waitMs?: number;
 }
@@ -29,7 +32,7 @@ interface Cursor {
 }
 
 /** Creates the feed. Reads one after the other share a consumer of the stream; each continues where the last one ended. */
-export function createNatsFeed({ source, bus, waitMs = WAIT_MS }: NatsFeedOptions): EventFeed {
+export function createNatsFeed({ source, bus, onForeign, waitMs = WAIT_MS }: NatsFeedOptions): EventFeed {
   let cursor: Cursor | undefined;
 
   async function seek(after: string | undefined): Promise<Consumer | undefined> {
@@ -48,15 +51,18 @@ export function createNatsFeed({ source, bus, waitMs = WAIT_MS }: NatsFeedOption
     const known = cursor?.after === after ? cursor?.consumer : undefined;
     // Until this read has succeeded the consumer may stand anywhere.
     cursor = undefined;
-    const consumer = known ?? (await seek(after));
+    const consumer = known ?? (await orAbort(seek(after), signal));
     if (!consumer) {
       await delay(LAG_MS, undefined, { signal });
       return [];
     }
     const messages = await orAbort(take(consumer, limit, waitMs), signal);
-    const events = messages.flatMap((message) => parseCloudEvent(message.string(), source) ?? []);
+    const parsed = messages.map((message) => parseMessage(message, source));
+    const events = parsed.filter((event) => event !== undefined);
     if (isBegunAgain(after, events)) throw fail('GONE', `The events of ${source} begin again. Read without a position.`);
     cursor = { consumer, after: events.at(-1)?.position ?? after };
+    const [first, ...others] = messages.filter((_, at) => parsed[at] === undefined);
+    if (first) onForeign?.(source, [first, ...others]);
     return events;
   }
 

@@ -91,7 +91,7 @@ async function readStream(count: number): Promise<string[]> {
   const messages = await Promise.all(
     Array.from({ length: last - first + 1 }, (_, at) => jsm.streams.getMessage(name, { seq: first + at })),
   );
-  return messages.map((message) => (message && parseCloudEvent(message.string(), 'users')?.subject) ?? '');
+  return messages.map((message) => (message && parseCloudEvent(message.string(), 'users').subject) ?? '');
 }
 
 describe('several publishers of one outbox', () => {

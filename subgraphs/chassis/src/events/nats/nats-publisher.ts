@@ -6,6 +6,7 @@ import { toCloudEvent } from './cloud-event.ts';
 import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from '../feeds/domain-event.ts';
 import type { NatsBus, OpenBus } from './nats-bus.ts';
 import { readEnd } from './nats-stream.ts';
+import { toMessageId } from './stream-message.ts';
 import { repeatUntilStopped } from '../feeds/repeat-until-stopped.ts';
 
 /** What the publisher is created from. */
@@ -71,8 +72,7 @@ interface Publication {
  * In this case, and after an error, those before the first one that failed are stored, and others only in their places.
  */
 async function publish({ open: { js }, bus, events, sequence }: Publication): Promise<boolean> {
-  // With the place: events of a backup that was restored are published again, soon after they were the first time.
-  const ids = events.map(({ id }, i) => `${id}.${String(sequence + i + 1)}`);
+  const ids = events.map(({ id }, i) => toMessageId(id, sequence + i + 1));
   const stored = await Promise.allSettled(
     events.map((event, i) =>
       js.publish(bus.subjectOf(event.source, event.type), JSON.stringify(toCloudEvent(event)), {
