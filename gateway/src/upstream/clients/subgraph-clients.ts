@@ -105,10 +105,7 @@ const CREATE: Readonly<Record<UpstreamClientName, readonly [CreateClient<string>
   http2: [createHttp2Client, createHttp2Client],
 };
 
-function createClients(
-  { name, urls, traffic, signer }: SubgraphPlace,
-  { tls, watch, onEject }: ClientPoolOptions,
-): SubgraphClients {
+function createClients({ name, urls, traffic, signer }: SubgraphPlace, { tls, watch, onEject }: ClientPoolOptions): SubgraphClients {
   const { timeoutMs, maxConnections, idleTimeoutMs: idleMs, maxResponseBytes, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, idleMs, maxResponseBytes, tls: tls(name) };
   const [create, createForUploads] = CREATE[traffic.client];
