@@ -2,7 +2,6 @@
  * The files of a GraphQL multipart request. They are not read here: their bytes go on to one subgraph as they arrive, behind a head of its own.
  * No I/O.
  */
-import type { Readable } from 'node:stream';
 import type { FileCheck } from '@trestle/multipart/file-check';
 import { toHead } from '@trestle/multipart/write-request';
 import { fail } from '@trestle/schema/errors';
@@ -47,16 +46,16 @@ export interface UploadOptions {
 
 /** The parts of a request that follow its `operations` and `map`. */
 export class Upload {
-  readonly #request: Readable;
+  readonly #pieces: AsyncIterable<Buffer>;
   readonly #boundary: string;
   readonly #check: FileCheck;
   readonly #maxBytes: number;
   #isTaken = false;
   #failure: unknown;
 
-  /** `request` continues behind the delimiter of `map`. */
-  constructor(request: Readable, { boundary, check, maxBytes }: UploadOptions) {
-    this.#request = request;
+  /** `pieces` continue behind the delimiter of `map`. */
+  constructor(pieces: AsyncIterable<Buffer>, { boundary, check, maxBytes }: UploadOptions) {
+    this.#pieces = pieces;
     this.#boundary = boundary;
     this.#check = check;
     this.#maxBytes = maxBytes;
@@ -83,8 +82,7 @@ export class Upload {
     let size = 0;
     yield Buffer.from(head);
     try {
-      // The response goes over the same connection, so the request is not destroyed.
-      for await (const chunk of this.#request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      for await (const chunk of this.#pieces) {
         size += chunk.length;
         if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
         // Before the chunk goes on: the subgraph never gets the end of a request that lacks a file, and does not execute it.

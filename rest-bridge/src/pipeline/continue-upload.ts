@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { fail } from '@trestle/schema/errors';
+import { readJoined } from '@trestle/service/http1/joined-pieces';
 import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { FileClient } from '../gateway/file-client.ts';
 import type { RouteResponse } from '../http/response.ts';
@@ -37,8 +38,7 @@ export async function continueUpload(
     throw fail('CONFLICT', `Upload-Offset is ${String(sent)}; ${String(offset)} bytes are stored.`, { retryAfterSeconds: 1 });
   if (Number(request.headers['content-length'] ?? 0) > size - offset)
     throw fail('PAYLOAD_TOO_LARGE', `The upload was declared to have ${String(size)} bytes, of which ${String(size - offset)} are left.`);
-  // The response goes over the same connection, so the request is not destroyed.
-  const body = Readable.from(request.iterator({ destroyOnReturn: false }));
+  const body = Readable.from(readJoined(request));
   const { offset: stored, videoId } = await files.append(`/uploads/${id}/${String(offset)}`, body);
   return {
     ...response,

@@ -5,6 +5,7 @@ import { isMultipart, readBoundary } from '@trestle/multipart/boundary';
 import { isLastDelimiter, readParts } from '@trestle/multipart/read-head';
 import { toEnd, toFileStart, toHead } from '@trestle/multipart/write-request';
 import { Fault, type FieldFault, fail } from '@trestle/schema/errors';
+import { readJoined } from '@trestle/service/http1/joined-pieces';
 import { markStreamed } from '@trestle/service/http1/streamed-body';
 import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import type { Parameters } from '../query/parameters.ts';
@@ -76,8 +77,7 @@ interface Framing {
 function toFiles(request: IncomingMessage, { boundary, before, after }: Framing): RequestFiles {
   async function* read(operations: string) {
     yield Buffer.from(toHead(boundary, { operations, map: MAP }) + before);
-    // The response goes over the same connection, so the request is not destroyed.
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    yield* readJoined(request);
     if (after !== '') yield Buffer.from(after);
   }
   return { contentType: `multipart/form-data; boundary="${boundary}"`, toBody: read };

@@ -6,6 +6,7 @@ import { createFileCheck, rejectMissing } from '@trestle/multipart/file-check';
 import { isLastDelimiter, readHead } from '@trestle/multipart/read-head';
 import { fail } from '@trestle/schema/errors';
 import { passedClientOf } from '@trestle/service/clients/client-id';
+import { readJoined } from '@trestle/service/http1/joined-pieces';
 import { markStreamed } from '@trestle/service/http1/streamed-body';
 import { parseJson } from '../../request/json.ts';
 import { type Parameters, readParameters } from '../../request/parameters.ts';
@@ -43,5 +44,8 @@ export async function readUpload(request: IncomingMessage, maxBytes: number): Pr
   placeFiles(operations, map, (name) => new FilePlaceholder(name));
   if (await isLastDelimiter(request)) rejectMissing(map.keys());
   const check = createFileCheck(boundary, map.keys());
-  return { parameters: readParameters(operations), upload: new Upload(request, { boundary, check, maxBytes: maxBytes + OVERHEAD_BYTES }) };
+  return {
+    parameters: readParameters(operations),
+    upload: new Upload(readJoined(request), { boundary, check, maxBytes: maxBytes + OVERHEAD_BYTES }),
+  };
 }
