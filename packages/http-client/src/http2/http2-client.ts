@@ -14,7 +14,7 @@ import { Http2Request, type RequestTarget } from './http2-request.ts';
 /** The limits of a client. `maxConnections` is how many requests may be in flight. */
 export interface Http2Options extends PoolOptions {
   /**
-   * A server that has not answered a request for so long is sent a PING; its connection is given up when it does not answer that for as long.
+   * A server that has not answered a request for so long is sent a PING; its connection is given up when then no byte of it arrives for as long.
    * Default 5000.
    */
   readonly pingAfterMs?: number;

@@ -27,7 +27,7 @@ const CONNECTION_WINDOW_BYTES = 8 * WINDOW_BYTES;
 interface TimeLimits {
   /** Without a request. */
   readonly idleMs: number;
-  /** With a request that the server has not answered for so long it is sent a PING, and has as long to answer that. */
+  /** With a request that the server has not answered for so long it is sent a PING. As long without any byte from it ends the connection. */
   readonly pingAfterMs: number;
 }
 
@@ -43,7 +43,8 @@ export class Http2Connection {
   /** Whether the server has sent its settings, the first that it sends. Requests before could be more than it allows. */
   #isOpen = false;
   #maxStreams = MAX_STREAMS;
-  #pingedAt: number | undefined;
+  /** The PING that has no answer yet: when it was sent, or a byte has arrived since. */
+  #ping: { at: number; bytesRead: number } | undefined;
   #idleSince = 0;
   #isLeaving = false;
   #isClosed = false;
@@ -105,9 +106,11 @@ export class Http2Connection {
     const [oldest] = this.#requests;
     if (!oldest) {
       if (now - this.#idleSince > idleMs) this.leave();
-    } else if (this.#pingedAt !== undefined) {
-      if (now - this.#pingedAt > pingAfterMs) this.fail('CONNECTION_LOST', 'The server does not answer.');
-    } else if (now - oldest.sentAt > pingAfterMs && !this.#session.destroyed) this.#ping(this.#session, now);
+    } else if (this.#ping) {
+      const bytesRead = this.#socket?.bytesRead ?? 0;
+      if (bytesRead > this.#ping.bytesRead) this.#ping = { at: now, bytesRead };
+      else if (now - this.#ping.at > pingAfterMs) this.fail('CONNECTION_LOST', 'The server does not answer.');
+    } else if (now - oldest.sentAt > pingAfterMs && !this.#session.destroyed) this.#sendPing(this.#session, now);
   }
 
   /** Takes no further request, and is closed after the last one. */
@@ -165,10 +168,10 @@ export class Http2Connection {
     this.#owner.onFree(this);
   }
 
-  #ping(session: ClientHttp2Session, now: number): void {
-    this.#pingedAt = now;
+  #sendPing(session: ClientHttp2Session, now: number): void {
+    this.#ping = { at: now, bytesRead: this.#socket?.bytesRead ?? 0 };
     session.ping((error) => {
-      if (!error) this.#pingedAt = undefined;
+      if (!error) this.#ping = undefined;
     });
   }
 

@@ -140,3 +140,21 @@ describe('a request by HTTP/2 fails with', () => {
     expect([first.failures[0], third.failures]).toEqual([expect.stringMatching(/^ABORTED, /), ['ABORTED, unsent']]);
   });
 });
+
+describe('a client of HTTP/2', () => {
+  it('keeps a connection on which bytes arrive, although a PING has no answer', async () => {
+    const held: ServerHttp2Stream[] = [];
+    const { origin, deafen } = await servers.listenBehindRelay((stream) => held.push(stream));
+    const response = post(servers.connect(origin, { pingAfterMs: 300 }));
+    await until(() => held.length === 1);
+    deafen();
+    held[0]?.respond({ ':status': 200 });
+    // Longer than the client waits for any byte.
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      held[0]?.write('x');
+    }
+    held[0]?.end();
+    expect((await response).body).toBe('x'.repeat(20));
+  });
+});

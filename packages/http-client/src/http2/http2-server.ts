@@ -118,9 +118,11 @@ export class Http2Fixtures {
   /** A server behind a relay that can stop to pass anything on, as when a machine is lost, or cut all connections. */
   async listenBehindRelay(answer: Http2Answer) {
     const server = await this.listen(answer);
+    const accepted: Socket[] = [];
     const relayed: Socket[] = [];
     const origin = await this.listenTcp((socket) => {
       const onward = connect(Number(new URL(server.origin).port), '127.0.0.1').on('error', () => undefined);
+      accepted.push(socket);
       relayed.push(onward);
       socket.pipe(onward).pipe(socket);
       socket.once('close', () => onward.destroy());
@@ -129,10 +131,14 @@ export class Http2Fixtures {
     const freeze = () => {
       for (const each of relayed) each.unpipe().pause();
     };
+    /** The server receives nothing any more; what it sends is passed on. */
+    const deafen = () => {
+      for (const each of accepted) each.unpipe().pause();
+    };
     const cut = () => {
       for (const each of relayed) each.destroy();
     };
-    return { origin, freeze, cut };
+    return { origin, freeze, deafen, cut };
   }
 
   async close(): Promise<void> {
