@@ -23,6 +23,9 @@ describe('createGraphChooser', () => {
     ['/graphql', 'admin.example.com.', 'admin', '/graphql'],
     ['/graphql', 'admin.example.com.:8443', 'admin', '/graphql'],
     ['/shop/graphql', 'admin.example.com', 'admin', '/shop/graphql'],
+    ['/.well-known/oauth-protected-resource/shop/mcp', undefined, 'shop', '/.well-known/oauth-protected-resource/mcp'],
+    ['/shop/.well-known/oauth-protected-resource/mcp', undefined, 'shop', '/.well-known/oauth-protected-resource/mcp'],
+    ['/.well-known/oauth-protected-resource/mcp', 'admin.example.com', 'admin', '/.well-known/oauth-protected-resource/mcp'],
   ])('gives %s at the host %s to the graph %s as %s', (url, host, name, rest) => {
     expect(choose(url, host)).toEqual([name, rest]);
   });
@@ -36,6 +39,7 @@ describe('createGraphChooser', () => {
     ['/shop', undefined],
     ['/shop/', undefined],
     ['/shopping/graphql', undefined],
+    ['/.well-known/oauth-protected-resource/mcp', undefined],
     ['*', undefined],
     ['', 'a:b:c'],
   ])('gives %s at the host %s to none', (url, host) => {

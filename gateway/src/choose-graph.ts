@@ -1,6 +1,9 @@
 /** Finds the graph that a request is for, by its path and host, when a process serves several. */
 import type { GraphPlace } from './configuration/graph-places.ts';
 
+/** The metadata of a resource is at the path of the resource behind this one (RFC 9728 §3.1). */
+const METADATA_PATH = '/.well-known/oauth-protected-resource';
+
 /** What of a request matters here. */
 interface RoutedRequest {
   url?: string | undefined;
@@ -23,8 +26,10 @@ export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[
   return (request) => {
     const { url = '/', headers } = request;
     const host = readHostName(headers.host);
-    const graph = bySpecificity.find(({ place }) => isBelow(url, place.path) && matchesHost(place, host));
-    if (graph) request.url = url.slice(graph.place.path.length);
+    const prefix = url.startsWith(`${METADATA_PATH}/`) ? METADATA_PATH : '';
+    const path = url.slice(prefix.length);
+    const graph = bySpecificity.find(({ place }) => isBelow(path, place.path) && matchesHost(place, host));
+    if (graph) request.url = prefix + path.slice(graph.place.path.length);
     return graph;
   };
 }

@@ -61,6 +61,8 @@ describe('an agent of one of several graphs', () => {
     expect([refused.status, refused.challenge]).toEqual([401, `Bearer realm="api", resource_metadata="${url}${METADATA}"`]);
     const metadata = await send(path + METADATA, { host });
     expect(metadata).toMatchObject({ status: 200, body: { resource: `${url}/mcp` } });
+    // The address that is derived from that of the resource (RFC 9728 §3.1).
+    expect(await send(METADATA.replace('/mcp', `${path}/mcp`), { host })).toEqual(metadata);
   });
 
   it('may be a page of a host of the graph, and not of the host of another one', async () => {

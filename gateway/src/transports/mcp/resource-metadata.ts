@@ -6,7 +6,7 @@ import { type Endpoint, isGet } from '../http/admitted-request.ts';
 import type { RefusalFormat } from '../http/refusal.ts';
 
 const ALLOW = 'GET, HEAD, OPTIONS';
-/** With one graph this is the address that RFC 9728 §3.1 derives from that of `/mcp`. */
+/** The path in a graph. A process also serves it at the address that RFC 9728 §3.1 derives from that of `/mcp` (`choose-graph.ts`). */
 const PATH = '/.well-known/oauth-protected-resource/mcp';
 /** Seconds. */
 const MAX_AGE = 300;
