@@ -1,6 +1,7 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
 import type { Abortable } from '@trestle/service/process/cancellation';
 import { type ClientCounts, ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
+import { CheckTimer } from './check-timer.ts';
 import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
 import { type SocketOptions, toSocketTarget } from './open-socket.ts';
 import { PendingRequest } from './pending-request.ts';
@@ -22,9 +23,6 @@ export interface PoolOptions extends WaitingLimits, SocketOptions {
 
 const IDLE_MS = 4000;
 const MAX_IDLE_MS = 60_000;
-/** All limits of time are checked by one timer: a timer for each request would cost more than the request's bytes. */
-const CHECKS_PER_TIMEOUT = 20;
-const MAX_CHECK_MS = 250;
 const ABORTED: Abortable = { abort: () => undefined };
 
 /** Creates the client. It opens connections when requests need them. */
@@ -40,7 +38,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   /** The connection that was used last is used next: the others become idle for long enough to be closed. */
   readonly #idle: Connection[] = [];
   readonly #waiting: WaitingRequests<PendingRequest>;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: CheckTimer;
   #opened = 0;
   #isRetired = false;
   #isClosed = false;
@@ -56,6 +54,9 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       maxIdleMs: options.idleMs ?? MAX_IDLE_MS,
     };
     this.#waiting = new WaitingRequests(options);
+    this.#timer = new CheckTimer(options.timeoutMs, (now) => {
+      this.#checkTimes(now);
+    });
   }
 
   send(request: ClientRequest, handler: ResponseHandler): Abortable {
@@ -102,7 +103,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       request.failUnsent('ABORTED', 'The client was closed.');
     const connections = [...this.#connections];
     for (const connection of connections) connection.fail('ABORTED', 'The client was closed.');
-    this.#stopTimer();
+    this.#timer.stop();
     await Promise.all(connections.map((connection) => connection.closed()));
   }
 
@@ -120,7 +121,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     const request = this.#waiting.take();
     if (request) this.#open(performance.now()).send(request);
     else if (this.#connections.size === 0) {
-      this.#stopTimer();
+      this.#timer.stop();
       this.#onEmpty();
     }
   }
@@ -134,28 +135,16 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   }
 
   #open(now: number): Connection {
-    const { connectTimeoutMs, timeoutMs } = this.#options;
-    const connection = new Connection(this.#target, this, now + connectTimeoutMs);
+    const connection = new Connection(this.#target, this, now + this.#options.connectTimeoutMs);
     this.#connections.add(connection);
     this.#opened++;
     connection.open();
-    this.#timer ??= setInterval(
-      () => {
-        this.#checkTimes();
-      },
-      Math.min(MAX_CHECK_MS, timeoutMs / CHECKS_PER_TIMEOUT),
-    ).unref();
+    this.#timer.start();
     return connection;
   }
 
-  #checkTimes(): void {
-    const now = performance.now();
+  #checkTimes(now: number): void {
     for (const request of this.#waiting.takeOverdue(now)) request.failUnsent('TIMEOUT', 'No connection was free in time.');
     for (const connection of this.#connections) connection.checkTime(now);
-  }
-
-  #stopTimer(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 }

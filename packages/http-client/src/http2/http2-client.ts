@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Abortable } from '@trestle/service/process/cancellation';
+import { CheckTimer } from '../check-timer.ts';
 import type { PoolOptions } from '../connection-pool.ts';
 import { type SocketTarget, toSocketTarget } from '../open-socket.ts';
 import { type ClientCounts, ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from '../upstream-client.ts';
@@ -23,8 +24,6 @@ export interface Http2Options extends PoolOptions {
 /** How long a connection without a request is kept, unless the options or the server say otherwise. */
 const IDLE_MS = 60_000;
 const PING_AFTER_MS = 5000;
-const CHECKS_PER_TIMEOUT = 20;
-const MAX_CHECK_MS = 250;
 const ABORTED: Abortable = { abort: () => undefined };
 
 /** Creates the client. It opens connections when requests need them. */
@@ -39,8 +38,8 @@ class Http2Client implements UpstreamClient<string | Readable>, Http2ConnectionO
   readonly #requestTarget: RequestTarget;
   readonly #connections = new Set<Http2Connection>();
   readonly #waiting: WaitingRequests<Http2Request>;
+  readonly #timer: CheckTimer;
   #opened = 0;
-  #timer: NodeJS.Timeout | undefined;
   #isRetired = false;
   #isClosed = false;
   #onEmpty: () => void = () => undefined;
@@ -53,6 +52,9 @@ class Http2Client implements UpstreamClient<string | Readable>, Http2ConnectionO
     this.#socketTarget = toSocketTarget(origin, options);
     this.#requestTarget = { scheme: protocol === 'https:' ? 'https' : 'http', host, maxResponseBytes, timeoutMs };
     this.#waiting = new WaitingRequests(options);
+    this.#timer = new CheckTimer(options.timeoutMs, (now) => {
+      this.#checkTimes(now);
+    });
   }
 
   send(request: ClientRequest<string | Readable>, handler: ResponseHandler): Abortable {
@@ -88,7 +90,7 @@ class Http2Client implements UpstreamClient<string | Readable>, Http2ConnectionO
     for (let request = this.#waiting.take(); request; request = this.#waiting.take()) request.fail('ABORTED', 'The client was closed.');
     const connections = [...this.#connections];
     for (const connection of connections) connection.fail('ABORTED', 'The client was closed.');
-    this.#stopTimer();
+    this.#timer.stop();
     await Promise.all(connections.map((connection) => connection.closed()));
   }
 
@@ -109,7 +111,7 @@ class Http2Client implements UpstreamClient<string | Readable>, Http2ConnectionO
     this.#connections.delete(connection);
     if (this.#waiting.size > 0 && !this.#isClosed && this.#hasRoom()) this.onFree(this.#findFree() ?? this.#open(performance.now()));
     else if (this.#connections.size === 0) {
-      this.#stopTimer();
+      this.#timer.stop();
       this.#onEmpty();
     }
   }
@@ -133,29 +135,17 @@ class Http2Client implements UpstreamClient<string | Readable>, Http2ConnectionO
   }
 
   #open(now: number): Http2Connection {
-    const { connectTimeoutMs, timeoutMs } = this.#options;
-    const connection = new Http2Connection(this.#socketTarget, this, now + connectTimeoutMs);
+    const connection = new Http2Connection(this.#socketTarget, this, now + this.#options.connectTimeoutMs);
     this.#connections.add(connection);
     this.#opened++;
     connection.open(this.#origin);
-    this.#timer ??= setInterval(
-      () => {
-        this.#checkTimes();
-      },
-      Math.min(MAX_CHECK_MS, timeoutMs / CHECKS_PER_TIMEOUT),
-    ).unref();
+    this.#timer.start();
     return connection;
   }
 
-  #checkTimes(): void {
-    const now = performance.now();
+  #checkTimes(now: number): void {
     for (const request of this.#waiting.takeOverdue(now)) request.fail('TIMEOUT', 'No connection was free in time.');
     const { idleMs = IDLE_MS, pingAfterMs = PING_AFTER_MS } = this.#options;
     for (const connection of [...this.#connections]) connection.checkTime(now, { idleMs, pingAfterMs });
-  }
-
-  #stopTimer(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 }
