@@ -149,11 +149,14 @@ describe('a client of HTTP/2', () => {
     await until(() => held.length === 1);
     deafen();
     held[0]?.respond({ ':status': 200 });
-    // Longer than the client waits for any byte.
-    for (let i = 0; i < 20; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    let written = 0;
+    const parts = setInterval(() => {
+      written++;
       held[0]?.write('x');
-    }
+    }, 50);
+    // It takes longer than the client waits for any byte.
+    await until(() => written === 20);
+    clearInterval(parts);
     held[0]?.end();
     expect((await response).body).toBe('x'.repeat(20));
   });
