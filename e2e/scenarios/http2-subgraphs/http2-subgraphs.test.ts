@@ -55,7 +55,8 @@ describe('a subgraph with `traffic.client: http2`', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
-    federation = await startFederation(SOURCES, { env: { SUBGRAPH_URL_PEOPLE: url, UPSTREAM_CLIENT_PEOPLE: 'http2' } });
+    const env = { SUBGRAPH_URL_PEOPLE: url, UPSTREAM_CLIENT_PEOPLE: 'http2', SUBGRAPH_RETRY_PERCENT: '0' };
+    federation = await startFederation(SOURCES, { env });
   });
   afterAll(async () => {
     await federation.stop();

@@ -10,7 +10,7 @@ import type { Http2Request } from './http2-request.ts';
 export interface Http2ConnectionOwner {
   /** It can take requests again, or more of them. */
   onFree(connection: Http2Connection): void;
-  /** It cannot take these requests, which it was given before it was open. */
+  /** It cannot take these requests: it was given them before it was open, or its server refuses them. */
   onReturned(requests: readonly Http2Request[]): void;
   /** It takes no further request and has none. */
   onClosed(connection: Http2Connection): void;
@@ -87,9 +87,10 @@ export class Http2Connection {
   /** Sends a request: now, or when the connection is open. */
   send(request: Http2Request): void {
     this.#requests.add(request);
-    request.onEnd = () => {
+    request.onEnd = (isRefused) => {
       this.#requests.delete(request);
       this.#idleSince = performance.now();
+      if (isRefused) this.#owner.onReturned([request]);
       if (!this.#isLeaving) this.#owner.onFree(this);
       else if (this.#requests.size === 0) this.#close();
     };

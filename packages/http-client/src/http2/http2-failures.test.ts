@@ -29,11 +29,14 @@ describe('a request by HTTP/2 fails with', () => {
     expect(client.readCounts()).toEqual({ open: 0, waiting: 0, opened: 2 });
   });
 
-  it('CONNECTION_LOST, and nothing was sent, when the server refuses the stream', async () => {
+  it('CONNECTION_LOST, and nothing was sent, when the server refuses its stream three times', async () => {
+    let refused = 0;
     const { client } = await servers.serve((stream) => {
+      refused++;
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
     });
     expect(await failPost(client)).toBe('CONNECTION_LOST, unsent');
+    expect(refused).toBe(3);
   });
 
   it('CONNECTION_LOST when a response without an error ends before its length', async () => {

@@ -15,6 +15,8 @@ export interface RequestTarget {
   readonly timeoutMs: number;
 }
 
+/** How often a request that the server refuses is sent. */
+const MAX_ATTEMPTS = 3;
 /** Not added to the table of compression, which all requests of a connection share (RFC 7541 §7.1.3). */
 const SENSITIVE = ['authorization', 'cookie'];
 
@@ -27,8 +29,9 @@ export class Http2Request implements Abortable {
   readonly length: number;
   /** When its stream was opened. */
   sentAt = 0;
-  /** Called once when it ends, before its handler: set by what holds the request. */
-  onEnd: (request: Http2Request) => void = () => undefined;
+  /** Called when it ends, before its handler, or when its connection does not process it: set by what holds the request. */
+  onEnd: (isRefused: boolean) => void = () => undefined;
+  #attempts = 0;
   readonly #target: RequestTarget;
   readonly #body: string | Readable;
   readonly #headers: Record<string | symbol, string | string[]>;
@@ -54,13 +57,15 @@ export class Http2Request implements Abortable {
   /** Opens a stream of the session. */
   start(session: ClientHttp2Session): void {
     this.sentAt = performance.now();
+    this.#attempts++;
+    let stream: ClientHttp2Stream;
     try {
-      this.#stream = session.request(this.#headers);
+      stream = this.#stream = session.request(this.#headers);
     } catch (error) {
       this.fail('CONNECTION_LOST', 'The connection takes no more requests.', error);
       return;
     }
-    this.#stream
+    stream
       .on('response', (headers) => (this.#response = headers))
       .on('data', (chunk: Buffer) => {
         this.#take(chunk);
@@ -69,12 +74,12 @@ export class Http2Request implements Abortable {
         if (this.#response && this.#isComplete(this.#response)) this.#complete(this.#response);
       })
       .on('error', (error: Error) => {
-        this.fail(this.#codeOfStream(), error.message, error);
+        this.#lose(stream, error.message, error);
       })
       .once('close', () => {
-        this.fail(this.#codeOfStream(), 'The stream was closed before the response was complete.');
+        this.#lose(stream, 'The stream was closed before the response was complete.');
       });
-    this.#send(this.#stream);
+    this.#send(stream);
   }
 
   /** Whether its time limit has passed. That of a streamed body is for its pauses. */
@@ -130,7 +135,7 @@ export class Http2Request implements Abortable {
   #end(): boolean {
     if (this.#hasEnded) return false;
     this.#hasEnded = true;
-    this.onEnd(this);
+    this.onEnd(false);
     return true;
   }
 
@@ -139,16 +144,26 @@ export class Http2Request implements Abortable {
     if (typeof this.#body !== 'string') this.#body.destroy();
   }
 
-  /** A stream that was refused, or is beyond the last one of a GOAWAY, was not processed (RFC 9113 §8.7). */
-  #progress(): Progress {
-    if (this.#response) return 'responding';
-    const isProcessed = this.#stream && !this.#stream.pending && this.#stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM;
-    return isProcessed ? 'sent' : 'unsent';
+  /** Its stream has ended without a response. One that the server has not processed is sent again: many may cross its GOAWAY. */
+  #lose(stream: ClientHttp2Stream, message: string, cause?: unknown): void {
+    if (this.#hasEnded || stream !== this.#stream) return;
+    if (this.#isRefused() && this.#attempts < MAX_ATTEMPTS && typeof this.#body === 'string') {
+      this.#stream = undefined;
+      this.onEnd(true);
+      return;
+    }
+    // What breaks the rules of HTTP/2 or of its messages resets the stream with this code.
+    this.fail(stream.rstCode === constants.NGHTTP2_PROTOCOL_ERROR ? 'INVALID_RESPONSE' : 'CONNECTION_LOST', message, cause);
   }
 
-  /** What breaks the rules of HTTP/2 or of its messages resets the stream with this code. */
-  #codeOfStream(): ClientErrorCode {
-    return this.#stream?.rstCode === constants.NGHTTP2_PROTOCOL_ERROR ? 'INVALID_RESPONSE' : 'CONNECTION_LOST';
+  #progress(): Progress {
+    if (this.#response) return 'responding';
+    return this.#stream && !this.#stream.pending && !this.#isRefused() ? 'sent' : 'unsent';
+  }
+
+  /** A stream that was refused, or is beyond the last one of a GOAWAY, was not processed (RFC 9113 §8.7). */
+  #isRefused(): boolean {
+    return !this.#response && this.#stream?.rstCode === constants.NGHTTP2_REFUSED_STREAM;
   }
 }
 
