@@ -1,4 +1,6 @@
-/** The public addresses of a graph: that of the process, with the path of the graph and, for a graph of certain hosts, with the host of the request. */
+/**
+ * The public addresses of a graph: that of the process, with the path of the graph and, for a graph of certain hosts, with the host of the request.
+ */
 import type { IncomingMessage } from 'node:http';
 import { readHostName } from './choose-graph.ts';
 import type { GraphPlace } from './configuration/graph-places.ts';

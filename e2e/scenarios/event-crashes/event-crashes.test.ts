@@ -1,6 +1,6 @@
 /**
- * Writers, readers, deliveries, NATS and PostgreSQL itself are killed while events flow (ADR 24, ADR 25): what was acknowledged is stored, and what is
- * stored is delivered, once to effect. `EVENT_CRASH_ROUNDS` sets how many times each is killed.
+ * Writers, readers, deliveries, NATS and PostgreSQL itself are killed while events flow (ADR 24, ADR 25): what was acknowledged is stored, and what
+ * is stored is delivered, once to effect. `EVENT_CRASH_ROUNDS` sets how many times each is killed.
  */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -5,8 +5,8 @@
  */
 
 /**
- * Sets `current` and `lowest`, as strings. The set begins with the time in microseconds, which grows faster than versions do. It begins again where another program has
- * written something else under one of both keys: invalidations may be lost then, and so are all results.
+ * Sets `current` and `lowest`, as strings. The set begins with the time in microseconds, which grows faster than versions do. It begins again where
+ * another program has written something else under one of both keys: invalidations may be lost then, and so are all results.
  */
 const READ_CURRENT = `
 local current, lowest = redis.pcall('ZSCORE', KEYS[1], '~'), redis.pcall('ZSCORE', KEYS[1], '!')
@@ -40,9 +40,9 @@ end
 
 /**
  * Finds results. Keys: the versions, the held tags, the results. Arguments: tags. Returns the current version, 1 if one of the tags is held, and six
- * values for each result: its bytes, policy, age, tags, the version of its oldest part and the digest. They are nil for one that is not kept or not valid, also
- * because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A version above the current one is that of a server whose
- * clock was ahead.
+ * values for each result: its bytes, policy, age, tags, the version of its oldest part and the digest. They are nil for one that is not kept or not
+ * valid, also because it is not what {@link PUT_SCRIPT} writes: an error would be one of all results. A version above the current one is that of a
+ * server whose clock was ahead.
  */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}

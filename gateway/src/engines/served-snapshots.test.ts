@@ -34,8 +34,8 @@ async function load({ sdl }: { readonly sdl: string }): Promise<Snapshot> {
 }
 
 /**
- * Serves requests of clients in and out of the share until both launches have some: those of the canary fail, the others do not. With `inParts` they fail in
- * a later part of their results.
+ * Serves requests of clients in and out of the share until both launches have some: those of the canary fail, the others do not. With `inParts` they
+ * fail in a later part of their results.
  */
 function failCanary(served: ServedSnapshots, { inParts = false } = {}): void {
   for (let i = 0; i < 100; i++) {

@@ -49,8 +49,8 @@ export function toSocketTarget(
 }
 
 /**
- * Opens a socket. By TLS it offers `protocol` alone (ALPN, RFC 7301). Emits `connect`, or `secureConnect` where the target has TLS; or `error` and `close`.
- * With `onread` Node.js reads into its buffer.
+ * Opens a socket. By TLS it offers `protocol` alone (ALPN, RFC 7301). Emits `connect`, or `secureConnect` where the target has TLS; or `error` and
+ * `close`. With `onread` Node.js reads into its buffer.
  */
 export function openSocket({ hostname, port, socketPath, tls }: SocketTarget, protocol: 'http/1.1' | 'h2', onread?: OnReadOpts): Socket {
   const reading = onread && { onread };

@@ -4,8 +4,8 @@
 const RESOLUTION_MS = 500;
 
 /**
- * Sets `stored` to the entries of the window. What another program has written under the key counts as an empty window, which the next units replace: an
- * error would be one of Redis, which no request would use for a time.
+ * Sets `stored` to the entries of the window. What another program has written under the key counts as an empty window, which the next units replace:
+ * an error would be one of Redis, which no request would use for a time.
  */
 const READ_WINDOW = `
 local packed = redis.pcall('GET', KEYS[1])

@@ -97,7 +97,7 @@ export class Http2Connection {
     if (this.#session && this.#isOpen) request.start(this.#session);
   }
 
-  /** Fails what has taken too long: the opening, requests, or all of them when the server does not answer. Closes a connection that is idle for too long. */
+  /** Fails what has taken too long: the opening, requests, or all of them when the server does not answer. Closes an idle connection. */
   checkTime(now: number, { idleMs, pingAfterMs }: TimeLimits): void {
     if (!this.#session || !this.#isOpen) {
       if (now > this.#openBy) this.fail('UNREACHABLE', 'The connection was not opened in time.');

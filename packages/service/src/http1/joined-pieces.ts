@@ -11,8 +11,8 @@ const CHUNK_MS = 0.02;
 const MAX_WAIT_MS = 500;
 
 /**
- * Yields the body in pieces: what has arrived. After a small piece it waits, so that the next one has what arrives meanwhile; Node.js reads no more than
- * fits into the buffer of the request. The request is not destroyed when the reader returns, because the response goes over the same connection.
+ * Yields the body in pieces: what has arrived. After a small piece it waits, so that the next one has what arrives meanwhile; Node.js reads no more
+ * than fits into the buffer of the request. The request is not destroyed when the reader returns, because the response goes over the same connection.
  */
 export async function* readJoined(request: IncomingMessage): AsyncGenerator<Buffer> {
   const takeChunks = countChunks(request);
@@ -23,7 +23,10 @@ export async function* readJoined(request: IncomingMessage): AsyncGenerator<Buff
   }
 }
 
-/** Returns what returns how many chunks have arrived since the last call. Node.js pushes each by itself, and emits no event for one that waits to be read. */
+/**
+ * Returns a function that returns how many chunks have arrived since its last call. Node.js pushes each by itself, and emits no event for one that
+ * waits to be read.
+ */
 function countChunks(request: IncomingMessage): () => number {
   const push = request.push.bind(request);
   let count = 0;

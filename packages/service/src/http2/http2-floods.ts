@@ -20,8 +20,8 @@ const MAX_SMALL_DATA = 10_000;
 const SMALL_DATA_BYTES = 256;
 
 /**
- * Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, GOAWAY, PRIORITY, RST_STREAM or small DATA (RFC 9113 §10.5);
- * then `onFlood` is called. What Node.js reads without an event, such as WINDOW_UPDATE, costs hardly more than its bytes.
+ * Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, GOAWAY, PRIORITY, RST_STREAM or small DATA (RFC 9113
+ * §10.5); then `onFlood` is called. What Node.js reads without an event, such as WINDOW_UPDATE, costs hardly more than its bytes.
  */
 export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
   let isEnded = false;
@@ -76,7 +76,9 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
   });
 }
 
-/** Calls back with the size of each DATA frame that has content. Node pushes each of them by itself, and emits no event for one that waits to be read. */
+/**
+ * Calls back with the size of each DATA frame that has content. Node pushes each of them by itself, and emits no event for one that waits to be read.
+ */
 function watchData(stream: ServerHttp2Stream, onFrame: (bytes: number) => void): void {
   const push = stream.push.bind(stream);
   stream.push = (chunk: Buffer | null, ...rest) => {

@@ -36,8 +36,8 @@ export function manageSessions(limits: TrafficLimits) {
 }
 
 /**
- * Closes a connection that has no open stream for the set time, however many other frames its client sends, and sooner one whose client does not answer a
- * PING.
+ * Closes a connection that has no open stream for the set time, however many other frames its client sends, and sooner one whose client does not
+ * answer a PING.
  */
 function closeIdle(connection: Http2Connection, { headersTimeoutMs, keepAliveTimeoutMs }: TrafficLimits): void {
   const { session, socket } = connection;
@@ -73,9 +73,9 @@ function closeIdle(connection: Http2Connection, { headersTimeoutMs, keepAliveTim
 const PING_BYTES = 17;
 
 /**
- * Returns a function that is called now and then while no stream is open, with the time since when: it sends a PING when bytes have arrived since the last
- * answer, and returns false when the one of the same idle time has no answer yet. A client cannot answer while it sends the headers of a request, which
- * it may never end (RFC 9113 §6.10), and Node.js reads no answer of a client that it has given up.
+ * Returns a function that is called now and then while no stream is open, with the time since when: it sends a PING when bytes have arrived since the
+ * last answer, and returns false when the one of the same idle time has no answer yet. A client cannot answer while it sends the headers of a
+ * request, which it may never end (RFC 9113 §6.10), and Node.js reads no answer of a client that it has given up.
  */
 function createProbe({ session, socket }: Http2Connection): (idleSince: number) => boolean {
   let unanswered: number | undefined;

@@ -24,8 +24,8 @@ export function parseStrictJson(bytes: Buffer): unknown {
 }
 
 /**
- * Throws VALIDATION_ERROR when JSON has more than `max` objects, lists and names of members: to parse them takes far more time and memory than their bytes.
- * Other text is left to the parser.
+ * Throws VALIDATION_ERROR when JSON has more than `max` objects, lists and names of members: to parse them takes far more time and memory than their
+ * bytes. Other text is left to the parser.
  */
 export function limitJsonParts(text: string, max: number): void {
   let parts = 0;

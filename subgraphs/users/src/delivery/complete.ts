@@ -54,8 +54,8 @@ interface Note {
 }
 
 /**
- * Returns what the result of an attempt means for its webhook: one that answers 410 is disabled, and one that has failed for days when a delivery fails
- * for good. A first attempt after the clock of the database has jumped ahead does not disable it.
+ * Returns what the result of an attempt means for its webhook: one that answers 410 is disabled, and one that has failed for days when a delivery
+ * fails for good. A first attempt after the clock of the database has jumped ahead does not disable it.
  */
 function toNote({ kind }: Outcome, disableAfterHours: number): Note {
   if (kind === 'succeeded') return { condition: sql`w."failingSince" IS NOT NULL`, changes: sql`"failingSince" = NULL` };

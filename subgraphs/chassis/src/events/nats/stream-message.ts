@@ -1,6 +1,6 @@
 /**
- * Messages in the stream of a subgraph. Every client of NATS that may publish can add one, so a message counts as an event only when a publisher of the
- * subgraph has written it, which its `Nats-Msg-Id` shows. No I/O.
+ * Messages in the stream of a subgraph. Every client of NATS that may publish can add one, so a message counts as an event only when a publisher of
+ * the subgraph has written it, which its `Nats-Msg-Id` shows. No I/O.
  */
 import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
 import { parseCloudEvent } from './cloud-event.ts';
@@ -9,7 +9,10 @@ import type { DomainEvent } from '../feeds/domain-event.ts';
 const HEADER = 'Nats-Msg-Id';
 const MESSAGE_ID = /^evt_[0-9a-z]{26}\.([1-9]\d*)$/;
 
-/** Returns the `Nats-Msg-Id` of an event: with its sequence, because events of a backup that was restored are published again, soon after the first time. */
+/**
+ * Returns the `Nats-Msg-Id` of an event: with its sequence, because events of a backup that was restored are published again, soon after the first
+ * time.
+ */
 export function toMessageId(eventId: string, sequence: number): string {
   return `${eventId}.${String(sequence)}`;
 }
