@@ -56,13 +56,13 @@ describe('a body that is passed on', () => {
   });
 
   it('is read more slowly the more chunks it has, and is whole', async () => {
-    const chunks = 50_000;
+    const chunks = 150_000;
     const { pieces, elapsedMs } = await receive((socket) =>
       write(socket, `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`),
     );
     expect(Buffer.concat(pieces)).toHaveLength(chunks);
     // 20 µs for each chunk but those that arrive with the last piece.
-    expect(elapsedMs).toBeGreaterThan(600);
+    expect(elapsedMs).toBeGreaterThan(1000);
   });
 
   it('is whole, and has large pieces, when it arrives fast', async () => {

@@ -8,7 +8,7 @@ const LARGE_BYTES = 16 * 1024;
 const JOIN_MS = 5;
 /** How much longer for each chunk that has arrived: several times what reading one takes. */
 const CHUNK_MS = 0.02;
-const MAX_WAIT_MS = 500;
+const MAX_WAIT_MS = 2000;
 
 /**
  * Yields the body in pieces: what has arrived. After a small piece it waits, so that the next one has what arrives meanwhile; Node.js reads no more
@@ -16,7 +16,10 @@ const MAX_WAIT_MS = 500;
  */
 export async function* readJoined(request: IncomingMessage): AsyncGenerator<Buffer> {
   const takeChunks = countChunks(request);
-  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const first of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    // Node.js 26 yields each chunk by itself.
+    const others = request.readableLength > 0 ? (request.read(request.readableLength) as Buffer | null) : null;
+    const piece = others === null ? first : Buffer.concat([first, others]);
     yield piece;
     const waitMs = (piece.length < LARGE_BYTES ? JOIN_MS : 0) + takeChunks() * CHUNK_MS;
     if (waitMs >= 1 && !request.complete) await wait(Math.min(waitMs, MAX_WAIT_MS));
