@@ -105,12 +105,12 @@ export class Http2Connection {
     }
     for (const request of this.#requests) if (request.isOverdue(now)) request.fail('TIMEOUT', 'The response was not complete in time.');
     const [oldest] = this.#requests;
-    if (!oldest) {
-      if (now - this.#idleSince > idleMs) this.leave();
-    } else if (this.#ping) {
+    if (this.#ping) {
       const bytesRead = this.#socket?.bytesRead ?? 0;
       if (bytesRead > this.#ping.bytesRead) this.#ping = { at: now, bytesRead };
       else if (now - this.#ping.at > pingAfterMs) this.fail('CONNECTION_LOST', 'The server does not answer.');
+    } else if (!oldest) {
+      if (now - this.#idleSince > idleMs) this.leave();
     } else if (now - oldest.sentAt > pingAfterMs && !this.#session.destroyed) this.#sendPing(this.#session, now);
   }
 

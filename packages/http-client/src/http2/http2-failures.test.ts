@@ -145,6 +145,22 @@ describe('a request by HTTP/2 fails with', () => {
 });
 
 describe('a client of HTTP/2', () => {
+  it('closes a connection whose server has not answered a PING, also when its last request has ended', async () => {
+    const { origin, freeze, sessions } = await servers.listenBehindRelay(echo);
+    const client = servers.connect(origin, { pingAfterMs: 300 });
+    await post(client);
+    freeze();
+    const failure = new Promise<ClientError>((resolve) => {
+      const sent = client.send({ path: '/', headers: [], body: '{}' }, { onResponse: () => undefined, onFailure: resolve });
+      // The server gets the PING; the client gets nothing any more.
+      sessions[0]?.once('ping', () => {
+        sent.abort(new Error('The client disconnected'));
+      });
+    });
+    expect(await failure).toMatchObject({ code: 'ABORTED' });
+    await until(() => client.readCounts().open === 0);
+  });
+
   it('keeps a connection on which bytes arrive, although a PING has no answer', async () => {
     const held: ServerHttp2Stream[] = [];
     const { origin, deafen } = await servers.listenBehindRelay((stream) => held.push(stream));

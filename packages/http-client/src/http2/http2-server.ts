@@ -128,6 +128,7 @@ export class Http2Fixtures {
       socket.once('close', () => onward.destroy());
       onward.once('close', () => socket.destroy());
     });
+    /** The client receives nothing any more. */
     const freeze = () => {
       for (const each of relayed) each.unpipe().pause();
     };
@@ -138,7 +139,7 @@ export class Http2Fixtures {
     const cut = () => {
       for (const each of relayed) each.destroy();
     };
-    return { origin, freeze, deafen, cut };
+    return { origin, freeze, deafen, cut, sessions: server.sessions };
   }
 
   async close(): Promise<void> {
