@@ -6,6 +6,10 @@ import type { FromWorker } from './messages.ts';
 import { createPrimaryWindows } from './primary-windows.ts';
 
 const INTERVAL_MS = 100;
+/** Enough for a request to the primary and its reply, each in a turn of its own. */
+const REPLY_MS = 3;
+/** After that a key which is not used has no units granted. */
+const UNUSED_MS = 3 * INTERVAL_MS;
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -32,9 +36,11 @@ function connect(workers: number) {
     /** Takes one unit. Returns undefined when the primary did not reply. */
     take: async (worker: number, limit: number) => {
       const count = sides[worker]?.take('client', limit, 1);
-      if (count instanceof Promise) await jest.advanceTimersByTimeAsync(1);
+      if (count instanceof Promise) await jest.advanceTimersByTimeAsync(REPLY_MS);
       return count;
     },
+    /** Takes one unit. Returns whether the primary has to be asked for it. */
+    asksFor: (worker: number, limit: number) => sides[worker]?.take('client', limit, 1) instanceof Promise,
     countAll: (limit: number) => limit - windows.take('client', limit, 0).remaining,
     countMessages: () => messages,
   };
@@ -45,8 +51,34 @@ describe('rate limits of several workers', () => {
     const { take, countAll, countMessages } = connect(1);
     for (let i = 0; i < 1000; i++) expect(await take(0, 1_000_000)).toMatchObject({ isAllowed: true, remaining: 999_999 - i });
     expect(countMessages()).toBeLessThan(20);
-    await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    await jest.advanceTimersByTimeAsync(UNUSED_MS);
     expect(countAll(1_000_000)).toBe(1000);
+  });
+
+  it('do not have a client wait for the primary that sends as many requests in each interval', async () => {
+    const { asksFor, countAll } = connect(1);
+    let asked = 0;
+    for (let interval = 0; interval < 20; interval++) {
+      if (interval === 2) asked = 0;
+      for (let ms = 0; ms < INTERVAL_MS; ms++) {
+        if (asksFor(0, 1_000_000)) asked++;
+        await jest.advanceTimersByTimeAsync(1);
+      }
+    }
+    expect(asked).toBe(0);
+    await jest.advanceTimersByTimeAsync(UNUSED_MS);
+    expect(countAll(1_000_000)).toBe(20 * INTERVAL_MS);
+  });
+
+  it('are returned when the primary grants no more', async () => {
+    const { take, countAll } = connect(1);
+    const limit = 1000;
+    for (let i = 0; i < limit; i++) {
+      expect(await take(0, limit)).toMatchObject({ isAllowed: true });
+      if (i % 20 === 0) await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+    }
+    expect(await take(0, limit)).toMatchObject({ isAllowed: false });
+    expect(countAll(limit)).toBe(limit);
   });
 
   it('are counted with a message for each request of a client with few', async () => {
@@ -59,7 +91,7 @@ describe('rate limits of several workers', () => {
     expect(countMessages()).toBe(10);
   });
 
-  it('are never exceeded, and refuse a client at most a 64th of the limit for each worker too early', async () => {
+  it('are never exceeded, and refuse a client at most a 32nd of the limit for each worker too early', async () => {
     const workers = 3;
     const step = fc.record({ worker: fc.nat(workers - 1), times: fc.integer({ min: 1, max: 60 }), pauseMs: fc.nat(INTERVAL_MS) });
     await fc.assert(
@@ -71,11 +103,11 @@ describe('rate limits of several workers', () => {
           for (let i = 0; i < times; i++) {
             const count = await take(worker, limit);
             if (count?.isAllowed === true) allowed++;
-            else expect(allowed).toBeGreaterThanOrEqual(limit - workers * (limit / 64));
+            else expect(allowed).toBeGreaterThanOrEqual(limit - workers * (limit / 32));
           }
           await jest.advanceTimersByTimeAsync(pauseMs);
         }
-        await jest.advanceTimersByTimeAsync(INTERVAL_MS);
+        await jest.advanceTimersByTimeAsync(UNUSED_MS);
         expect(performance.now() - startedAt).toBeLessThan(WINDOW_MS);
         expect(allowed).toBeLessThanOrEqual(limit);
         expect(countAll(limit)).toBe(allowed);

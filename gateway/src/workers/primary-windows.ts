@@ -26,7 +26,19 @@ export function createPrimaryWindows(send: (message: FromWorker) => void): Prima
   const refund = (key: string, units: number, slot: number) => {
     send({ kind: 'refund', key, units, slot });
   };
-  const leases = new Leases(refund);
+  const request = (take: Take, settle: Settle) => {
+    takes.push(take);
+    // Requests that arrived together are read in one turn.
+    if (settles.push(settle) === 1) setImmediate(flush);
+  };
+  const renew = (key: string, limit: number) => {
+    const advance = leases.beginAsking(key);
+    if (advance === 0) return;
+    request({ key, limit, units: 0, advance }, (taken) => {
+      leases.endAsking(key, taken);
+    });
+  };
+  const leases = new Leases({ refund, renew });
   const flush = () => {
     const id = ++last;
     const asked = settles;
@@ -45,18 +57,15 @@ export function createPrimaryWindows(send: (message: FromWorker) => void): Prima
   const ask = (key: string, limit: number, units: number) =>
     new Promise<Count | undefined>((resolve) => {
       const advance = leases.beginAsking(key);
-      takes.push({ key, limit, units, advance });
-      const settle = (taken: Taken | undefined) => {
+      request({ key, limit, units, advance }, (taken) => {
         if (advance > 0) leases.endAsking(key, taken);
-        resolve(taken);
-      };
-      // Requests that arrived together are read in one turn.
-      if (settles.push(settle) === 1) setImmediate(flush);
+        resolve(taken && advance === 0 ? leases.correct(key, taken) : taken);
+      });
     });
   return {
     windows: {
       isUsed: true,
-      take: (key, limit, units) => leases.take(key, units) ?? ask(key, limit, units),
+      take: (key, limit, units) => leases.take(key, limit, units) ?? ask(key, limit, units),
       refund,
       close: () => undefined,
     },
