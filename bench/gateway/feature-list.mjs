@@ -21,7 +21,8 @@ const PROTECTED = {
 
 /**
  * Returns the features. `against` names the process that a feature is compared with: `plain` (no feature, no credentials) or `token`, when a feature
- * needs a token. `config` is the text of a configuration file; `files` are written as JSON, and their paths given by the variables.
+ * needs a token. `config` is the text of a configuration file; `files` are written as JSON, and their paths given by the variables. With
+ * `hasHttp2` the subgraphs are at their addresses for HTTP/2.
  */
 export function listFeatures(run) {
   return [
@@ -121,6 +122,7 @@ function listServer({ certificate, collector }) {
     { name: 'equal operations executed once', setting: '`traffic.deduplicateOperations`', env: { OPERATION_DEDUPLICATION: 'on' } },
     { name: 'time limit of operations', setting: '`traffic.operationTimeoutMs`', env: { OPERATION_TIMEOUT_MS: '30000' } },
     { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },
+    { name: 'HTTP/2 to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'http2' }, hasHttp2: true },
   ];
 }
 

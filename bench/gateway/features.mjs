@@ -43,13 +43,13 @@ const load = fork(here('load.mjs'), { env: { PATH: process.env.PATH, NODE_TLS_RE
 try {
   for (const pid of [process.pid, load.pid]) pin(pid, OTHER);
   const stub = await processes.fork(here('stub.mjs'));
-  const urls = Object.fromEntries(Object.entries(stub.ports).map(([name, port]) => [name, `http://127.0.0.1:${port}/graphql`]));
+  const urlsOf = ({ hasHttp2 = false }) => toUrls(hasHttp2 ? stub.http2Ports : stub.ports);
   const features = listFeatures({ ...(await createKeys()), hooks: here('empty-hooks.mjs'), scenes, collector: urlOf(collector) });
   const rows = [];
   for (const feature of features) {
     if (feature.isBase || (only && !only.some((each) => feature.name.startsWith(each)))) continue;
     const base = features.find(({ name, isBase }) => isBase && name === (feature.against ?? 'plain'));
-    const pair = await Promise.all([start(base, urls), start(feature, urls)]);
+    const pair = await Promise.all([base, feature].map((each) => start(each, urlsOf(each))));
     for (const each of pair) await warmUp(each);
     rows.push({ feature, results: await compare(...pair) });
     console.log(toRow(rows.at(-1)));
@@ -62,6 +62,11 @@ try {
   collector.closeAllConnections();
   collector.close();
   await rm(home, { recursive: true, force: true });
+}
+
+/** Returns the address of each subgraph. */
+function toUrls(ports) {
+  return Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}/graphql`]));
 }
 
 function urlOf(server) {
