@@ -2,6 +2,7 @@
  * Runs every `*.test.ts` as native ESM, in three projects. `e2e` has what lies in e2e/, and the fuzzer, which compares whole engines. A test
  * beside the code belongs to `postgres` when it, or a file that it imports, uses the database, a process or a thread; otherwise to `unit`.
  */
+import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { sortTests } from './jest.projects.mjs';
 
@@ -38,6 +39,9 @@ const shared = {
     '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
   },
 };
+/** Tests wait for processes and for limits of time as long as they compute. The database server has connections for so many. */
+const WORKERS = Math.min(2 * availableParallelism(), 8);
+
 /** One server for the whole run: Jest calls a set-up that several projects name only once. */
 const database = { globalSetup: '<rootDir>/jest.postgres.mjs', globalTeardown: '<rootDir>/jest.teardown.mjs' };
 
@@ -47,7 +51,7 @@ export default {
     { ...shared, ...database, displayName: 'postgres', testMatch: beside.postgres },
     { ...shared, ...database, displayName: 'e2e', testMatch: ['<rootDir>/e2e/**/*.test.ts', ...beside.fuzz] },
   ],
-  maxWorkers: 2,
+  maxWorkers: WORKERS,
   testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 120_000,
 };

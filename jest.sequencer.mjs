@@ -1,5 +1,5 @@
 /**
- * Orders the test files: the slow kinds first, so that both workers end at about the same time, and files that lease a running system one after
+ * Orders the test files: the slow kinds first, so that all workers end at about the same time, and files that lease a running system one after
  * another, so that few are started (CONTRIBUTING.md). Within a kind the longest file comes first.
  */
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** The kinds of files, in their order, by what the text of a file contains. Other files come last. */
 const KINDS = [
-  // Longer than any other file: as the last one it would leave the other worker with nothing to do.
+  // Longer than any other file: as the last one it would leave the other workers with nothing to do.
   /from '\.\/fuzz\.ts'/,
   /start(?:Stack|OAuthSystem|Supervisor)\(/,
   // With settings of its own, which few files share.
