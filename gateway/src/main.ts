@@ -9,7 +9,6 @@ import { runProcess, startService } from '@trestle/service';
 import { createAdmission } from '@trestle/service/admission/admission';
 import { toEdge } from '@trestle/service/edge/edge-settings';
 import { type Probes, createProbes } from '@trestle/service/probes/probes';
-import { refuseUpgrade } from '@trestle/service/server/refuse-upgrade';
 import { toRequestId } from '@trestle/service/messages/request-id';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
@@ -31,6 +30,7 @@ import { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { VARY } from './transports/http/cache-control.ts';
 import { createCompression } from './transports/http/compression.ts';
 import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
+import { refuseSocket } from './transports/websocket/refuse-socket.ts';
 import { shareLimits } from './share-limits.ts';
 import { createSubjectWriter } from './tls/client-subject.ts';
 import { watchServerTls } from './tls/server-certificate.ts';
@@ -42,6 +42,7 @@ import { connectToPrimary, receiveConfiguration } from './workers/worker.ts';
 /** How long the engines and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
 
+const NO_GRAPH = 'No graph is served at the host and path of the request.';
 /** The methods of all paths, for preflight requests. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
@@ -154,16 +155,12 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
     handle: (request, response) => {
       const graph = choose(request);
       if (graph) graph.handle(request, response);
-      else
-        sendRefusal(
-          { request, response, requestId: readRequestId(request), vary: VARY },
-          { error: fail('NOT_FOUND', 'No graph is served at the host and path of the request.'), log },
-        );
+      else sendRefusal({ request, response, requestId: readRequestId(request), vary: VARY }, { error: fail('NOT_FOUND', NO_GRAPH), log });
     },
     upgrade: (request, stream, head) => {
       const graph = choose(request);
       if (graph) graph.upgrade(request, stream, head);
-      else refuseUpgrade(stream, '404 Not Found');
+      else refuseSocket({ request, stream }, fail('NOT_FOUND', NO_GRAPH));
     },
   };
 }

@@ -71,7 +71,7 @@ describe.each(['trestle', 'apollo'])('with subscriptions.enabled: false, the eng
         errors: [
           {
             message: 'Subscriptions have been disabled, and WebSockets with them. Send queries and mutations by POST.',
-            extensions: { code: 'FORBIDDEN' },
+            extensions: { code: 'FORBIDDEN', requestId: expect.stringMatching(/^[\da-f-]{36}$/) },
           },
         ],
       },

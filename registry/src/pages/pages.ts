@@ -19,12 +19,14 @@ export function createPages(schema: GraphQLSchema): NonNullable<HttpOptions['pag
     ...{ 'content-type': PAGE_TYPE, 'content-length': String(reference.length), 'cache-control': 'no-cache' },
   };
   return (request, response, next) => {
-    const { requestId } = reportOf(response);
+    const report = reportOf(response);
+    const { requestId } = report;
     if (serveGraphiql({ request, response, requestId }, () => undefined)) return;
     if (request.url !== DOCS || (request.method !== 'GET' && request.method !== 'HEAD')) {
       next();
       return;
     }
+    report.route = DOCS;
     response.writeHead(200, { ...headers, 'x-request-id': requestId });
     response.end(request.method === 'HEAD' ? undefined : reference);
   };

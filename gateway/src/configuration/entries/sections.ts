@@ -21,6 +21,7 @@ export const SECTIONS = {
   subscriptions: 'WebSockets, event streams, and slow clients.',
   extensions: 'Code of your own at set stages of a request.',
   graphs: 'Several graphs in one process, by name, each with a configuration file of its own.',
+  usage: 'Reports of the operations that clients send.',
 } as const;
 
 /** What the settings of one subgraph mean, by their key. All take effect at once. */

@@ -35,6 +35,10 @@ describe('the settings of a configuration file', () => {
   it('have a sentence each', () => {
     for (const { node } of listSettings(tree)) expect(node.about).toMatch(/^[A-Z].*\.$/);
   });
+
+  it('are in sections that have a sentence each', () => {
+    for (const [name, section] of tree.children) expect([name, section.about]).toEqual([name, expect.stringMatching(/^[A-Z].*\.$/)]);
+  });
 });
 
 describe('the pages for operators of other gateways', () => {

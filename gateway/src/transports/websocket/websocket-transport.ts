@@ -5,8 +5,8 @@ import type { Caller } from '@trestle/identity';
 import { takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { Quota } from '@trestle/limits/quota';
 import { closeSocket } from '@trestle/service/server/close-socket';
+import { type Fault, fail } from '@trestle/schema/errors';
 import { MessageTurns } from '@trestle/service/process/message-turns';
-import { refuseUpgrade } from '@trestle/service/server/refuse-upgrade';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
 import { type Identification, type IdentifyOptions, tryIdentify } from '../../request/caller.ts';
@@ -14,6 +14,7 @@ import { MAX_URL_BYTES } from '../../request/url.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts';
 import { Connection } from './connection.ts';
+import { refuseSocket } from './refuse-socket.ts';
 import { type SocketRunOptions, createSocketRun } from './run-operation.ts';
 
 export interface WebSocketLimits extends ConnectionLimits {
@@ -32,20 +33,10 @@ export interface WebSocketTransportOptions extends IdentifyOptions, SocketRunOpt
 }
 
 const SUBPROTOCOL_NOT_ACCEPTABLE = 4406;
-/** The status and the body where subscriptions are switched off. */
-const DISABLED = '403 Forbidden';
-const DISABLED_BODY = JSON.stringify({
-  errors: [
-    {
-      message: 'Subscriptions have been disabled, and WebSockets with them. Send queries and mutations by POST.',
-      extensions: { code: 'FORBIDDEN' },
-    },
-  ],
-});
-/** The status, and headers, of an opening handshake that is not valid. */
+/** The error, and headers, of an opening handshake that is not valid. */
 const HANDSHAKE_REFUSALS = {
-  invalid: ['400 Bad Request', 'sec-websocket-version', '13, 8'],
-  method: ['405 Method Not Allowed', 'allow', 'GET'],
+  invalid: [fail('VALIDATION_ERROR', 'The opening handshake of the WebSocket is not valid.'), 'sec-websocket-version', '13, 8'],
+  method: [fail('METHOD_NOT_ALLOWED', 'Use GET to open a WebSocket.'), 'allow', 'GET'],
 } as const;
 
 export class WebSocketTransport {
@@ -69,8 +60,8 @@ export class WebSocketTransport {
     });
     // Otherwise `ws` answers a handshake that is not valid itself, without our headers (RFC 6455 §4.2.2, §4.4).
     this.#server.on('wsClientError', (_, stream, request) => {
-      const [status, ...own] = request.method === 'GET' ? HANDSHAKE_REFUSALS.invalid : HANDSHAKE_REFUSALS.method;
-      refuseUpgrade(stream, status, { headers: [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])] });
+      const [fault, ...own] = request.method === 'GET' ? HANDSHAKE_REFUSALS.invalid : HANDSHAKE_REFUSALS.method;
+      refuseSocket({ request, stream }, fault, [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])]);
     });
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
@@ -95,9 +86,8 @@ export class WebSocketTransport {
     this.#quotas.set(request, quota);
     quota.begin((fault) => {
       this.#guard(stream, () => {
-        const refusal = fault ? '429 Too Many Requests' : this.#findRefusal(request);
-        const body = refusal === DISABLED ? DISABLED_BODY : undefined;
-        if (refusal) refuseUpgrade(stream, refusal, { headers: quota.headersFor(fault ? 429 : 0), body });
+        const refusal = fault ?? this.#findRefusal(request);
+        if (refusal) refuseSocket({ request, stream }, refusal, quota.headersFor(fault ? 429 : 0));
         else this.#open(request, stream, head);
       });
     });
@@ -153,17 +143,19 @@ export class WebSocketTransport {
     clearTimeout(limit);
   }
 
-  /** Returns the HTTP status of a request that is refused. */
-  #findRefusal(request: IncomingMessage): string | undefined {
+  /** Returns the error of a request that is refused. */
+  #findRefusal(request: IncomingMessage): Fault | undefined {
     // A socket carries mutations too, so a key in its URL is refused rather than ignored.
     const hasUrlKey = this.#options.verifier !== undefined && takeUrlKeys(request).length > 0;
     const { url = '/' } = request;
-    if (url.length > MAX_URL_BYTES) return '414 URI Too Long';
-    if (url.split('?')[0] !== this.#options.path) return '404 Not Found';
-    if (hasUrlKey) return '400 Bad Request';
-    if (!this.#options.hasSubscriptions()) return DISABLED;
-    const isFull = this.#connections.size >= this.#options.limits.maxSockets;
-    return this.#isDraining || isFull ? '503 Service Unavailable' : undefined;
+    if (url.length > MAX_URL_BYTES) return fail('URI_TOO_LONG', `The URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
+    if (url.split('?')[0] !== this.#options.path) return fail('NOT_FOUND', 'No WebSocket is served at this path.');
+    if (hasUrlKey) return fail('VALIDATION_ERROR', 'An API key in the URL opens no WebSocket. Send the key in `connection_init`.');
+    if (!this.#options.hasSubscriptions())
+      return fail('FORBIDDEN', 'Subscriptions have been disabled, and WebSockets with them. Send queries and mutations by POST.');
+    if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 });
+    if (this.#connections.size < this.#options.limits.maxSockets) return undefined;
+    return fail('SERVICE_UNAVAILABLE', 'The server has reached its limit of WebSockets. Retry later.', { retryAfterSeconds: 1 });
   }
 }
 

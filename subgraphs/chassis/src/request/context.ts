@@ -49,6 +49,8 @@ export interface CallerVerifier {
 /** What becomes known of a request while it is executed, for its line in the log. */
 export interface RequestReport {
   readonly requestId: string;
+  /** The path of the endpoint, with `*` for what follows it, such as `/files/*`; undefined when no endpoint has the path. */
+  route: string | undefined;
   operation: string | undefined;
 }
 

@@ -122,8 +122,13 @@ function routeEndpoints(endpoints: readonly (readonly [string, Endpoint])[]): Re
   return (request, response, next) => {
     const [path = ''] = request.url.split('?', 1);
     const found = endpoints.find(([start]) => path === start || (start.endsWith('/') && path.startsWith(start)));
-    if (found) found[1](request, response);
-    else next();
+    if (!found) {
+      next();
+      return;
+    }
+    const [start, handle] = found;
+    reportOf(response).route = start.endsWith('/') ? `${start}*` : start;
+    handle(request, response);
   };
 }
 

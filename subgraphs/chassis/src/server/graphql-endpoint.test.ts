@@ -11,20 +11,28 @@ import type { CallerVerifier } from '../request/context.ts';
 import { createHttpApp, startApolloServer } from './apollo-server.ts';
 import { createInFlight } from './in-flight.ts';
 import { createRequestTelemetry } from './request-telemetry.ts';
+import type { Endpoint } from './subgraph.ts';
 
 const verifier: CallerVerifier = { verify: () => ({ userId: 'usr_1' }) as ReturnType<CallerVerifier['verify']> };
 const inFlight = createInFlight();
+const metrics = new Registry();
 let server: Server;
 beforeAll(async () => {
   const log = createLog({ service: 'test', level: 'silent' });
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: undefined } as Parameters<typeof createTracing>[0]['settings'];
   const tracing = await createTracing({ service: 'test', settings });
-  const telemetry = createRequestTelemetry({ metrics: new Registry(), log, tracing });
+  const telemetry = createRequestTelemetry({ metrics, log, tracing });
   const schema = buildSchema('type Query { text(is: String): String, list(length: Int): [String] }');
   const list = schema.getQueryType()?.getFields()['list'] as GraphQLField<unknown, unknown, { length: number }>;
   list.resolve = (_, { length }) => Array.from({ length }, (__, index) => `漢${String(index)}`);
   const apollo = await startApolloServer({ schema, log, plugin: telemetry.plugin });
-  server = createServer(createHttpApp({ server: apollo, inFlight, telemetry, verifier, createContext: (request) => request, log }));
+  const endpoint: Endpoint = (_, response) => {
+    response.end();
+  };
+  const endpoints = { '/events': endpoint, '/files/': endpoint };
+  server = createServer(
+    createHttpApp({ server: apollo, inFlight, telemetry, verifier, createContext: (request) => request, endpoints, log }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -99,5 +107,19 @@ describe('a GET of a browser', () => {
     const response = await fetch(`http://127.0.0.1:${String(port)}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
     expect(await response.text()).not.toContain('http');
+  });
+});
+
+describe('the duration of requests', () => {
+  it.each([
+    ['/events?after=5', '/events'],
+    ['/files/fil_1/secret', '/files/*'],
+    ['/eventsource', ''],
+  ])('of %s has the route "%s", and never the path as it was sent', async (path, route) => {
+    const { port } = server.address() as AddressInfo;
+    const { status } = await fetch(`http://127.0.0.1:${String(port)}${path}`);
+    await inFlight.settle();
+    const labels = `http_request_method="GET",http_route="${route}",http_response_status_code="${String(status)}"`;
+    expect(await metrics.metrics()).toContain(`http_server_request_duration_seconds_count{${labels}} 1\n`);
   });
 });

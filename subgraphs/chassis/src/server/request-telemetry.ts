@@ -42,19 +42,22 @@ export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemet
     observe(request, response, next) {
       const started = performance.now();
       const scope = tracing.begin(request.headers);
-      const report: RequestReport = { requestId: toRequestId(request.headers['x-request-id']), operation: undefined };
-      response.locals['report'] = report;
       const { method = '', url = '' } = request;
-      // Express changes the URL later.
-      const route = url.split('?', 1)[0] === ROUTE ? ROUTE : undefined;
+      const report: RequestReport = {
+        requestId: toRequestId(request.headers['x-request-id']),
+        // Express changes the URL later.
+        route: url.split('?', 1)[0] === ROUTE ? ROUTE : undefined,
+        operation: undefined,
+      };
+      response.locals['report'] = report;
       response.once('close', () => {
         const { statusCode: status } = response;
         const milliseconds = performance.now() - started;
+        const { requestId, route, operation } = report;
         const labels = { http_request_method: method, http_route: route ?? '', http_response_status_code: String(status) };
         const span = scope?.ids;
         openSeries(labels).observe(milliseconds / 1000, span);
         if (scope) endServerSpan(scope, { method, route, status });
-        const { requestId, operation } = report;
         const durationMs = Math.round(milliseconds);
         const fields = { requestId, method, route: route ?? 'unmatched', status, durationMs, ...span };
         log.access(operation === undefined ? fields : { ...fields, operation });
