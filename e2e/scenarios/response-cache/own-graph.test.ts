@@ -1,7 +1,11 @@
 /** The response cache with tokens that are checked, in the graph of this repository and behind its REST API. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { request } from '../../stack/clients/client.ts';
+import { readMetric, request, until } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { subscribeTo } from '../../stack/clients/subscriber.ts';
 import type { RunningProcess } from '../../stack/processes/process.ts';
 import type { Account } from '../../stack/stack.ts';
 
@@ -53,4 +57,46 @@ it('refuses a token that was revoked, whose results it has', async () => {
   expect(await statusOf(query, carl.token)).toMatch(/^Trestle; hit/);
   await request(`${gateway.url}/graphql`, { method: 'POST', body: { query: 'mutation { logout }' }, token: carl.token });
   expect((await request(`${gateway.url}/graphql`, { method: 'POST', body: { query }, token: carl.token })).status).toBe(401);
+});
+
+it('invalidates by events of a subscription that needs rights, when the change comes by REST through another gateway', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'trestle-cache-events-'));
+  const file = join(folder, 'events.graphql');
+  const subscription = 'subscription Orders { orderStatusChanged { __typename id } }';
+  await writeFile(file, subscription);
+  const admin = await stack.createAccount('Admin', 'ADMIN');
+  const caching = await stack.startGateway({
+    RESPONSE_CACHE: 'memory',
+    RESPONSE_CACHE_CONTENTS: 'entities',
+    SUBGRAPH_CACHE_TTL_SECONDS: '600',
+    RESPONSE_CACHE_SUBSCRIPTIONS_FILE: file,
+    RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: `Bearer ${admin.token}`,
+  });
+  await until(async () => (await readMetric(caching.url, 'trestle_response_cache_subscriptions')) === 1);
+  // The rights of the gateway are not those of its clients.
+  expect(await subscribeTo(caching.url, { query: subscription }).end()).toEqual({ codes: ['UNAUTHORIZED'] });
+
+  const send = async (path: string, token: string, body?: object) =>
+    (await stack.call('POST', path, { token, ...(body && { body }) })).body as { id: string };
+  const product = await send('/v1/products', admin.token, {
+    name: 'Lamp',
+    description: 'D',
+    category: 'books',
+    price: 500,
+    currency: 'EUR',
+    stock: 5,
+  });
+  const { id } = await send('/v1/orders', ada.token, { productId: product.id, qty: 1 });
+  const read = async () => {
+    const body = { query: `{ order(id: "${id}") { status } }` };
+    const { text, headers } = await request(`${caching.url}/graphql`, { method: 'POST', body, token: ada.token });
+    return { text, cached: headers.get('cache-status') };
+  };
+  // Everything is invalidated once more, when the subgraph has begun.
+  await until(async () => (await read()).cached === 'TrestleEntities; hit');
+  expect((await read()).text).toContain('PENDING');
+  await send(`/v1/orders/${id}/cancel`, ada.token);
+  await until(async () => (await read()).text.includes('CANCELLED'));
+  await caching.end('SIGTERM');
+  await rm(folder, { recursive: true });
 });

@@ -59,9 +59,9 @@ export class OperationRun {
       return;
     }
     const { context } = request;
-    const { trace, client, caller } = context;
+    const { trace, client } = context;
     const span = trace?.start('GraphQL plan');
-    snapshot.prepare(request, { access: snapshot.accessOf(caller), client, context }).then(
+    snapshot.prepare(request, { access: snapshot.accessOf(context), client, context }).then(
       (prepared) => {
         span?.end();
         this.#options.measure(client, () => {

@@ -30,6 +30,8 @@ export interface RequestContext {
   readonly upload?: Upload | undefined;
   /** Undefined without extensions, and for events that several subscribers may share. */
   readonly extended?: ExtendedRequest | undefined;
+  /** Whether the operation is one of the operator: the gateway checks no rights for it, only subgraphs do. */
+  readonly isOfOperator?: boolean | undefined;
 }
 
 /** Calls `act`, and counts its time as time that the client has used of the event loop. */
@@ -47,16 +49,17 @@ export interface ContextSource extends Pick<
   /** Headers that name the client to our subgraphs, names and values in turn. */
   readonly clientHeaders?: readonly string[] | undefined;
   readonly extended?: ExtendedRequest | undefined;
+  readonly isOfOperator?: boolean | undefined;
 }
 
 /** Creates the context of one operation of a caller that is identified. */
 export function createContext(source: ContextSource): RequestContext {
-  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, quota, trace, extended } = source;
+  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, quota, trace, extended, isOfOperator } = source;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
   for (const each of identity) headers.push(each);
   for (const each of clientHeaders) headers.push(each);
   const [cancellation, fetchLog] = [new Cancellation(), new FetchLog()];
-  return { caller, client, requestId, headers, identity, mutationHeaders, quota, cancellation, fetchLog, trace, extended };
+  return { caller, client, requestId, headers, identity, mutationHeaders, quota, cancellation, fetchLog, trace, extended, isOfOperator };
 }
 
 /** Returns the context for one more execution of the same operation, with a log and a cancellation of its own. */

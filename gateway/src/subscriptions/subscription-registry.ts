@@ -121,7 +121,9 @@ export class SubscriptionRegistry {
     const { isPublic } = operation.program;
     const isUnshared = !isPublic && mayChangeFetches(context, this.#options.hooks);
     const own = isUnshared ? ++this.#unshared : null;
-    const subject = stringify([query, operationName ?? null, variables, isPublic ? [] : context.identity, own]);
+    // Clients with fewer rights do not join a subscription of the operator.
+    const rights = context.isOfOperator ?? false;
+    const subject = stringify([query, operationName ?? null, variables, isPublic ? [] : context.identity, own, rights]);
     return { subject, key: resume ? `${subject}\n${resume.after ?? ''}` : subject, isUnshared };
   }
 
@@ -160,7 +162,7 @@ export class SubscriptionRegistry {
   async #replan(stream: ResponseStream, snapshot: Snapshot): Promise<void> {
     const { document, context } = stream.request;
     const isCurrent = () => snapshot === this.#snapshot && this.#streams.has(stream);
-    const prepare = () => snapshot.prepare(document, { access: snapshot.accessOf(context.caller), context });
+    const prepare = () => snapshot.prepare(document, { access: snapshot.accessOf(context), context });
     const ready = await retryWhileBusy(prepare, isCurrent);
     // A newer snapshot has replanned it meanwhile, or its last subscriber has left.
     if (!isCurrent()) return;

@@ -1,5 +1,5 @@
 /** Everything derived from one supergraph: its planner, its subgraphs, and the operations planned for it. Replaced as a whole. */
-import { type Access, decideAll } from '../access/access-rule.ts';
+import { type Access, FULL_ACCESS, decideAll } from '../access/access-rule.ts';
 import type { AccessOf } from '../access/callers.ts';
 import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/threads/planner-thread.ts';
@@ -19,8 +19,8 @@ export interface Snapshot {
   readonly find: (request: DocumentRequest, context: PlannedFor) => Executable | undefined;
   /** Plans an operation unless it is planned already. Planning time is shared fairly between clients. */
   readonly prepare: (request: DocumentRequest, options: PrepareOptions) => Promise<Executable>;
-  /** Returns the rights of a caller. */
-  readonly accessOf: AccessOf;
+  /** Returns the rights of a request. */
+  readonly accessOf: (context: RightsSource) => Access;
   /** Returns a subgraph by its name. */
   readonly upstream: (service: string) => Upstream | undefined;
   /** Returns the documents that were used most, the most used first. */
@@ -30,8 +30,11 @@ export interface Snapshot {
   readonly retire: () => void;
 }
 
+/** What the rights of a request depend on. */
+export type RightsSource = Pick<RequestContext, 'caller' | 'isOfOperator'>;
+
 /** What a plan may depend on, beside the document. */
-export type PlannedFor = LabelledRequest & Pick<RequestContext, 'caller'>;
+export type PlannedFor = LabelledRequest & RightsSource;
 
 export interface PrepareOptions {
   readonly access: Access;
@@ -59,16 +62,17 @@ export function createSnapshot({ planner, launch, upstreams, measure = NOT_MEASU
   const byName = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
   const chooseLabels = createLabelChoice(facts.labels, labels);
   const prepareOnce = createPreparer({ planner, operations, measure });
+  const accessOfRequest = ({ caller, isOfOperator = false }: RightsSource) => (isOfOperator ? FULL_ACCESS : accessOf(caller));
   return {
     hash: facts.hash,
     launch,
     planner,
-    accessOf,
+    accessOf: accessOfRequest,
     find(request, context) {
       const key = toKey(request, chooseLabels(context));
       const ready = operations.get(key);
       if (ready === undefined || !('rules' in ready)) return ready;
-      return operations.get(toVariantKey(key, outcomeOf(ready, accessOf(context.caller)))) as Executable | undefined;
+      return operations.get(toVariantKey(key, outcomeOf(ready, accessOfRequest(context)))) as Executable | undefined;
     },
     async prepare(request, { access, client, context, labels: wanted }) {
       const chosen = wanted ? facts.labels.filter((label) => wanted.includes(label)) : chooseLabels(context);

@@ -19,22 +19,32 @@ export interface MultipartHead {
 const MAX_BYTES = 1024 * 1024 + 64 * 1024;
 
 /**
- * Reads `operations` and `map`. Afterwards `source` continues with the bytes behind the delimiter of `map`: with `\r\n` and the first file, or with `--`.
- * Rejects with VALIDATION_ERROR, PAYLOAD_TOO_LARGE, and the error of `source`.
+ * Reads `operations` and `map`, which have at most `maxBytes` together. Afterwards `source` continues with the bytes behind the delimiter of `map`: with
+ * `\r\n` and the first file, or with `--`. Rejects with VALIDATION_ERROR, PAYLOAD_TOO_LARGE, and the error of `source`.
  */
-export async function readHead(source: Readable, boundary: string): Promise<MultipartHead> {
-  const [operations = '', map = ''] = await readParts(source, boundary, ['operations', 'map']);
+export async function readHead(source: Readable, boundary: string, maxBytes = MAX_BYTES): Promise<MultipartHead> {
+  const [operations = '', map = ''] = await readFirst(source, { boundary, names: ['operations', 'map'], maxBytes });
   return { operations, map };
 }
 
 /** Reads the first parts of a form, which must have these names, in this order. Otherwise as {@link readHead}. */
-export async function readParts(source: Readable, boundary: string, names: readonly string[]): Promise<readonly string[]> {
+export function readParts(source: Readable, boundary: string, names: readonly string[]): Promise<readonly string[]> {
+  return readFirst(source, { boundary, names, maxBytes: MAX_BYTES });
+}
+
+interface First {
+  readonly boundary: string;
+  readonly names: readonly string[];
+  readonly maxBytes: number;
+}
+
+async function readFirst(source: Readable, { boundary, names, maxBytes }: First): Promise<readonly string[]> {
   const parts = new FirstParts(boundary, names);
   for (;;) {
     if (!(await readChunk(source, (chunk) => parts.add(chunk)))) throw malformed(`ends before its first parts, ${names.join(' and ')}`);
     if (parts.contents.length === names.length) return parts.contents;
-    if (parts.size > MAX_BYTES)
-      throw fail('PAYLOAD_TOO_LARGE', `The parts ${names.join(' and ')} exceed the limit of ${String(MAX_BYTES)} bytes.`);
+    if (parts.size > maxBytes)
+      throw fail('PAYLOAD_TOO_LARGE', `The parts ${names.join(' and ')} exceed the limit of ${String(maxBytes)} bytes.`);
   }
 }
 

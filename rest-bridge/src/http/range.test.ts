@@ -19,6 +19,7 @@ describe('parseRanges', () => {
         { start: 4, end: 5 },
       ],
     ],
+    ['bytes=0-0, ,,', [{ start: 0, end: 0 }]],
     ['bytes=0-1,500-', [{ start: 0, end: 1 }]],
   ])('parses %s for 100 bytes', (header, ranges) => {
     expect(parseRanges(header, 100)).toEqual({ kind: 'ranges', ranges });
@@ -35,6 +36,7 @@ describe('parseRanges', () => {
     'lines=0-1',
     'bytes',
     'bytes=',
+    'bytes=, ,',
     'bytes=a-b',
     'bytes=5-2',
     `bytes=0-${'9'.repeat(101)}`,

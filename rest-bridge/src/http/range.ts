@@ -22,8 +22,9 @@ const SPEC = /^(?:(\d{1,100})-(\d{0,100})|-(\d{1,100}))$/;
  */
 export function parseRanges(header: string, size: number): Ranges {
   const list = /^\s*bytes\s*=(.*)$/i.exec(header)?.[1];
-  const specs = list?.split(',').map((spec) => SPEC.exec(spec.trim()));
-  if (!specs || specs.length > MAX_RANGES || !specs.every((spec) => spec !== null)) return { kind: 'whole' };
+  // A list may have empty elements (§5.6.1.2).
+  const specs = list?.split(',').flatMap((spec) => (spec.trim() === '' ? [] : [SPEC.exec(spec.trim())]));
+  if (!specs || specs.length === 0 || specs.length > MAX_RANGES || !specs.every((spec) => spec !== null)) return { kind: 'whole' };
   const wanted = specs.map(([, first, last, suffix]) =>
     suffix === undefined
       ? { start: Number(first), end: last ? Number(last) : Infinity }

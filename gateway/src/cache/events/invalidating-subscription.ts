@@ -54,6 +54,7 @@ export class InvalidatingSubscription {
       mutationHeaders: [],
       quota: UNCOUNTED,
       trace: undefined,
+      isOfOperator: true,
     });
     const request = { query: subscriptions.query, operationName: this.#name, variables: {}, isReadOnly: false, reports: NO_REPORTS };
     engine.execute({ ...request, context, subscriber: this.#toSubscriber() }, (result) => {

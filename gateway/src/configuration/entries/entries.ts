@@ -190,7 +190,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   ),
   RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: atStart(
     'responseCache.subscriptions.authorization',
-    'The value of Authorization with which subgraphs receive these subscriptions.',
+    'The value of Authorization with which subgraphs receive these subscriptions. The gateway checks no rights for them.',
   ),
   AUTOMATIC_PERSISTED_QUERIES: atStart(
     'documents.automaticPersistedQueries',

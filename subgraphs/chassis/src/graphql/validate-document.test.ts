@@ -21,7 +21,22 @@ describe('findDocumentError', () => {
 
   it('returns the first error of a document that does not follow the specification', () => {
     expect(messageOf('{ node { no } node { nor } }')).toBe('Cannot query field "no" on type "Node".');
+    expect(messageOf('{ ...G } fragment G on Query { node { ...F } } fragment F on Node { node { ...G } }')).toContain(
+      'Cannot spread fragment',
+    );
     expect(messageOf('{ node { ...F } } fragment F on Node { node { ...F } }')).toContain('Cannot spread fragment "F" within itself');
+  });
+
+  it('counts the levels of fragments that are spread in each other, whatever their order is', () => {
+    const write = (count: number) => [
+      '{ node { ...F0 } }',
+      ...Array.from({ length: count }, (_, i) => `fragment F${String(i)} on Node { node { ...F${String(i + 1)} } }`),
+      `fragment F${String(count)} on Node { id }`,
+    ];
+    // The operation and these fragments have two levels each, and the last fragment has one.
+    expect(messageOf(write(248).join(' '))).toBeUndefined();
+    for (const definitions of [write(249), write(249).reverse(), write(4000), write(4000).reverse()])
+      expect(messageOf(definitions.join(' '))).toBe('The document has fragments that are nested deeper than the limit of 500 levels.');
   });
 
   it.each([
@@ -29,7 +44,7 @@ describe('findDocumentError', () => {
     ['the field, by a variable', 'subscription ($on: Boolean!) { news @include(if: $on) { id } }'],
     ['an inline fragment', 'subscription { ... @include(if: false) { news { id } } }'],
     ['the spread of a fragment', 'subscription { ...F @skip(if: true) } fragment F on Subscription { news { id } }'],
-    ['a field of a fragment', 'subscription { ...F } fragment F on Subscription { ...F news @skip(if: true) { id } }'],
+    ['a field of a fragment', 'subscription { ...F } fragment F on Subscription { news @skip(if: true) { id } }'],
   ])('refuses a subscription with a condition on %s', (_, source) => {
     expect(messageOf(source)).toBe('The root field of a subscription must not have @skip or @include.');
   });
@@ -47,6 +62,11 @@ describe('findDocumentError', () => {
       'Root field count 51 exceeds the limit of 50.',
     ],
     ['fields to compare', `{ node { ${repeat(300, () => 'nodes { id }')} } }`, tooComplex],
+    [
+      'levels of fragments',
+      `{ ...F0 } ${repeat(5000, (i) => `fragment F${String(i)} on Query { ...F${String(i + 1)} }`)} fragment F5000 on Query { node { id } }`,
+      'The document has fragments that are nested deeper than the limit of 500 levels.',
+    ],
     [
       'fragments to compare',
       `{ node { ${repeat(300, (i) => `...F${String(i)}`)} } } ${repeat(300, (i) => `fragment F${String(i)} on Node { id }`)}`,

@@ -16,6 +16,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createDocumentCache } from '../graphql/document-cache.ts';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { createErrorPlugin, formatError } from '../graphql/errors.ts';
+import { limitNesting } from '../graphql/nesting-limit.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
 import { resultLimitPlugin } from '../graphql/result-limits.ts';
 import { findDocumentError, validationPlugin } from '../graphql/validate-document.ts';
@@ -104,6 +105,7 @@ export function createHttpApp(options: HttpOptions): RequestListener {
       '/graphql',
       receiveUploads({ uploads, verifier, log, requestIdOf: (response) => reportOf(response as Response).requestId }),
       express.json({ limit: MAX_REQUEST_BYTES, verify: requireUtf8 }),
+      refuseNesting,
       expressMiddleware(server, {
         context: ({ req, res }) => Promise.resolve(toContext({ request: req, response: res })),
       }),
@@ -114,6 +116,13 @@ export function createHttpApp(options: HttpOptions): RequestListener {
 }
 
 const passOn: RequestHandler = (_, __, next) => {
+  next();
+};
+
+/** A GET has its parameters in the URL. */
+const refuseNesting: RequestHandler = ({ method, url, body }, _, next) => {
+  const [, search = ''] = url.split('?', 2);
+  limitNesting(method === 'POST' ? ((body as object | undefined) ?? {}) : Object.fromEntries(new URLSearchParams(search)));
   next();
 };
 

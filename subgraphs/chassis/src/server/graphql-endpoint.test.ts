@@ -74,11 +74,23 @@ describe('a POST', () => {
     ['null', 'null', 400],
     ['no JSON', '{"query":', 400],
     ['bytes that are not UTF-8', Buffer.from('{"query":"{text(is:\\"\xff\\")}"}', 'latin1'), 400],
+    ['a document that is nested deep', `{"query":"${'{a'.repeat(5000)}${'}'.repeat(5000)}"}`, 400],
+    ['variables that are nested deep', `{"query":"{text}","variables":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, 400],
     ['more than 8 MiB', `{"query":"{text}","variables":{"a":"${'a'.repeat(8 * 1024 * 1024)}"}}`, 413],
   ])('of %s has the same response with Express and without', async (_, body, status) => {
     const direct = await post(body, { 'content-type': TYPES.direct });
     expect(direct).toEqual(await post(body, { 'content-type': TYPES.express }));
     expect(direct.status).toBe(status);
+  });
+
+  it.each([
+    ['a document', `{"query":"${'{a'.repeat(5000)}${'}'.repeat(5000)}"}`, 'The document is'],
+    ['a list in a document', `{"query":"{text(is:${'['.repeat(5000)}${']'.repeat(5000)})}"}`, 'The document is'],
+    ['variables', `{"query":"{text}","variables":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`, '`variables` is'],
+  ])('of %s that is nested thousands of levels deep is refused with the limit', async (_, body, subject) => {
+    const message = `${subject} nested deeper than the limit of 500 levels.`;
+    const errors = [{ message, extensions: { code: 'VALIDATION_ERROR', requestId: REQUEST_ID } }];
+    for (const type of Object.values(TYPES)) expect(JSON.parse((await post(body, { 'content-type': type })).body)).toEqual({ errors });
   });
 
   it('with a long list in its result has the same JSON with Express and without, where it is written as bytes', async () => {

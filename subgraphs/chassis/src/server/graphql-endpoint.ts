@@ -5,6 +5,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { Log } from '@trestle/log';
+import { limitNesting } from '../graphql/nesting-limit.ts';
 import type { LargeResult, RequestContext } from '../request/context.ts';
 import type { InFlight } from './in-flight.ts';
 import { type Exchange, parseBody, refuse } from './refused-requests.ts';
@@ -56,6 +57,7 @@ async function respond(
   { request, response }: Exchange,
 ): Promise<void> {
   const body = parseBody(await readBytes(request));
+  limitNesting(body);
   const headers = new HeaderMap();
   for (const name in request.headers) headers.set(name, String(request.headers[name]));
   const largeResult: LargeResult = {};

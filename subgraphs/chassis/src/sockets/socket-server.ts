@@ -29,6 +29,7 @@ import {
 } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
+import { limitNesting } from '../graphql/nesting-limit.ts';
 import { findDocumentError } from '../graphql/validate-document.ts';
 import { MessageTurns } from '@trestle/service/process/message-turns';
 import { OperationFailure, type Results } from './operation.ts';
@@ -192,6 +193,7 @@ function prepareOperation(
   { query, operationName, variables, extensions }: SubscribePayload,
   { session, schema, operations, runInTurn }: PrepareOptions,
 ): Prepared {
+  limitNesting({ query, variables });
   const document = parseDocument(schema, query);
   const kind = getOperationAST(document, operationName)?.operation;
   if (!kind) throw fail('VALIDATION_ERROR', '`operationName` must name one operation of the document.');

@@ -63,6 +63,37 @@ describe('readFiles', () => {
     expect(await kept()).toEqual([]);
   });
 
+  it.each([
+    ['operations', '{ a }'],
+    ['map', 'variables.file'],
+  ])('rejects with VALIDATION_ERROR when the part `%s` is not UTF-8, and keeps nothing', async (name, text) => {
+    const received = once(server, 'request') as Promise<[IncomingMessage]>;
+    client.end(Buffer.from(`${HEAD.replace(text, `${text}\xff`)}a\r\n--b--\r\n`, 'latin1'));
+    const error: unknown = await read((await received)[0]).catch((reason: unknown) => reason);
+    const message = `The multipart request has a part \`${name}\` that is not valid UTF-8.`;
+    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', message });
+    expect(await kept()).toEqual([]);
+  });
+
+  it('reads a request without files', async () => {
+    const received = once(server, 'request') as Promise<[IncomingMessage]>;
+    client.end(`${HEAD.slice(0, HEAD.lastIndexOf('--b')).replace('{"0":["variables.file"]}', '{}')}--b--\r\n`);
+    const { operations, files: stored } = await read((await received)[0]);
+    expect([operations, stored]).toEqual([{ query: '{ a }', variables: { file: null } }, []]);
+  });
+
+  it.each([
+    ['a part twice', 'operations', 'has the part operations twice'],
+    ['an unknown part', 'other', 'has the unknown part other'],
+    ['a part of the map without a file', '0', 'has no file in the part 0'],
+  ])('rejects with VALIDATION_ERROR when the request has %s', async (_, name, message) => {
+    const received = once(server, 'request') as Promise<[IncomingMessage]>;
+    const part = `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\na\r\n--b--\r\n`;
+    client.end(HEAD.slice(0, HEAD.lastIndexOf('--b')) + part);
+    const error: unknown = await read((await received)[0]).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining(message) });
+  });
+
   it('rejects when the client disconnects in the middle of a file, and keeps nothing', async () => {
     const request = await begin(Buffer.alloc(1000));
     const reading = read(request);

@@ -6,6 +6,7 @@ import type { FileStore } from '@trestle/files/file-store';
 import type { Log } from '@trestle/log';
 import { readBoundary } from '@trestle/multipart/boundary';
 import { MAX_FILES, type Operations, parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
+import { isLastDelimiter, readHead } from '@trestle/multipart/read-head';
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { UploadedFile } from './uploaded-file.ts';
 
@@ -28,7 +29,7 @@ export interface ReceivedOperations {
 
 /** As for JSON: the gateway adds what it has found so far to the client's own parameters. */
 const MAX_OPERATIONS_BYTES = 8 * 1024 * 1024;
-/** The parts that are no files. */
+/** The parts before the files. */
 const FIELDS: readonly string[] = ['operations', 'map'];
 const MAX_NAME_BYTES = 100;
 const HEAD_BYTES = 4100;
@@ -51,9 +52,8 @@ class Reading {
   readonly #request: IncomingMessage;
   readonly #options: UploadOptions;
   readonly #stop = new AbortController();
-  readonly #fields = new Map<string, string>();
   readonly #stored = new Map<string, Promise<UploadedFile>>();
-  #map: ReadonlyMap<string, readonly string[]> | undefined;
+  #map: ReadonlyMap<string, readonly string[]> = new Map();
 
   constructor(request: IncomingMessage, options: UploadOptions) {
     this.#request = request;
@@ -61,9 +61,13 @@ class Reading {
   }
 
   async read(): Promise<ReceivedOperations> {
-    await this.#parse();
-    const operations = parseOperations(this.#fields.get('operations') ?? '');
-    const map = this.#mapOf();
+    const boundary = readBoundary(this.#request.headers['content-type'] ?? '');
+    if (boundary === undefined) throw malformed('has no valid boundary');
+    const head = await readHead(this.#request, boundary, MAX_OPERATIONS_BYTES);
+    const operations = parseOperations(head.operations);
+    const map = (this.#map = parseMap(head.map));
+    if (await isLastDelimiter(this.#request)) this.#request.resume();
+    else await this.#parse(boundary);
     const files = new Map<string, UploadedFile>();
     for (const [name, storing] of this.#stored) files.set(name, await storing);
     const missing = [...map.keys()].filter((name) => !files.has(name));
@@ -85,19 +89,18 @@ class Reading {
     return deleted.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   }
 
-  /** Resolves at the end of the request, and rejects with the first failure of a part. */
-  #parse(): Promise<void> {
+  /** Reads the files, and resolves at the end of the request. Rejects with the first failure of a part. */
+  #parse(boundary: string): Promise<void> {
     const request = this.#request;
-    if (readBoundary(request.headers['content-type'] ?? '') === undefined) return Promise.reject(malformed('has no valid boundary'));
     const parser = new Busboy({
       headers: request.headers as BusboyHeaders,
       limits: {
         fieldNameSize: MAX_NAME_BYTES,
-        fieldSize: MAX_OPERATIONS_BYTES,
-        // One more than there may be, so that its name is known.
-        fields: FIELDS.length + 1,
+        // None is accepted: the first one is refused by its name.
+        fieldSize: MAX_NAME_BYTES,
+        fields: 1,
         files: MAX_FILES,
-        parts: MAX_FILES + FIELDS.length + 1,
+        parts: MAX_FILES + 1,
         headerPairs: 20,
       },
     });
@@ -106,13 +109,8 @@ class Reading {
         request.unpipe(parser);
         reject(error instanceof Error ? error : new Error('The request failed'));
       };
-      parser.on('field', (...[name, value, , isTruncated]) => {
-        try {
-          if (isTruncated) throw fail('PAYLOAD_TOO_LARGE', `\`${name}\` exceeds the limit of ${String(MAX_OPERATIONS_BYTES)} bytes.`);
-          this.#addField(name, value);
-        } catch (error) {
-          stop(error);
-        }
+      parser.on('field', (name) => {
+        stop(this.#toFieldFault(name));
       });
       parser.on('file', (name, content) => {
         // The parser reports a part that is cut off on itself too. The end of a write that was stopped is an error here, of which `#receive` has the reason.
@@ -133,26 +131,27 @@ class Reading {
       request.once('close', () => {
         if (!request.complete) stop(new Error('The client disconnected'));
       });
+      if (request.destroyed && !request.complete) stop(new Error('The client disconnected'));
+      // The delimiter that the request continues behind.
+      parser.write(`--${boundary}`);
       request.pipe(parser);
     });
   }
 
   /** Stores a file. Throws VALIDATION_ERROR for one that `map` does not name, or that comes twice. */
   #receive(name: string, content: Readable, stop: (error: unknown) => void): void {
-    if (!this.#mapOf().has(name)) throw unknownPart(name);
+    if (!this.#map.has(name)) throw unknownPart(name);
     if (this.#stored.has(name)) throw invalid(`has the file ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
     const storing = this.#store(content);
     this.#stored.set(name, storing);
     storing.catch(stop);
   }
 
-  /** Throws VALIDATION_ERROR for a part without a file that is not expected. */
-  #addField(name: string, value: string): void {
-    if (this.#fields.has(name)) throw invalid(`has the part ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
-    if (FIELDS.includes(name)) this.#fields.set(name, value);
-    else if (this.#mapOf().has(name))
-      throw invalid(`has no file in the part ${name}`, [{ field: name, message: 'must be a file: its part has a file name' }]);
-    else throw unknownPart(name);
+  /** Returns the error of a part without a file. */
+  #toFieldFault(name: string): Error {
+    if (FIELDS.includes(name)) return invalid(`has the part ${name} twice`, [{ field: name, message: 'must not be repeated' }]);
+    if (!this.#map.has(name)) return unknownPart(name);
+    return invalid(`has no file in the part ${name}`, [{ field: name, message: 'must be a file: its part has a file name' }]);
   }
 
   async #store(content: Readable): Promise<UploadedFile> {
@@ -169,10 +168,6 @@ class Reading {
     }
     const stored = await files.put(prefix + createId(), keepHead(), { maxBytes, signal: this.#stop.signal });
     return new UploadedFile({ ...stored, head: Buffer.concat(head) });
-  }
-
-  #mapOf(): ReadonlyMap<string, readonly string[]> {
-    return (this.#map ??= parseMap(this.#fields.get('map') ?? ''));
   }
 }
 
