@@ -93,7 +93,8 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log, ne
       if (passedClientOf(request)) return NOTHING;
       const subject = toKeyChecks(clientOf(request), limits);
       const release = limiter.reserve(subject);
-      if (!release) throw toLimitFault('Too many API keys of the address are being checked, or were invalid. Retry after 1 second.', subject);
+      if (!release)
+        throw toLimitFault('Too many API keys of the address are being checked, or were invalid. Retry after 1 second.', subject);
       return release;
     },
     close: () => {
