@@ -51,7 +51,7 @@ describe('readConfig with a configuration file', () => {
   it('prefers the command line to the environment, that to the file, and the file to the default', async () => {
     const text = 'limits: { maxDepth: 5, maxAliases: 6, maxTokens: 7000 }\nserver: { port: 4010 }';
     const config = await read(text, { args: [...ARGS, '--set', 'limits.maxDepth=3'], env: { MAX_DEPTH: '4', MAX_ALIASES: '4' } });
-    expect(config.limits).toMatchObject({ maxDepth: 3, maxAliases: 4, maxTokens: 7000, maxRootFields: 20 });
+    expect(config.limits).toMatchObject({ maxDepth: 3, maxAliases: 4, maxTokens: 7000, maxRootFields: 50 });
     expect(config.port).toBe(4010);
     expect((await read(text, { args: [...ARGS, '--port', '0'] })).port).toBe(0);
     expect((await read(text, { env: { GATEWAY_PORT: '4011' } })).port).toBe(4011);

@@ -29,6 +29,17 @@ afterAll(() => federation.stop());
 const chain = (levels: number, { on, last }: { on: string; last: string }, write: (next: string, level: number) => string) =>
   `${Array.from({ length: levels }, (_, i) => `fragment F${String(i)} on ${on} { ${write(`F${String(i + 1)}`, i)} }`).join(' ')} fragment F${String(levels)} on ${on} { ${last} }`;
 
+// Contract §6: aliases 30.
+describe('aliases', () => {
+  it.each(['user { id }', '__typename'])('are accepted up to 30 for the root field %s, and refused beyond', async (field) => {
+    const aliased = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `a${String(i)}: ${field}`).join(' ')} }`;
+    const accepted = (await federation.ask(aliased(30))).body;
+    expect([accepted.errors, Object.keys(accepted.data ?? {})]).toHaveProperty('1.length', 30);
+    const refused = (await federation.ask(aliased(31))).body;
+    expect(refused.errors?.map(({ message }) => message)).toEqual(['Alias count 31 exceeds the limit of 30.']);
+  });
+});
+
 describe('fragments that spread each other many times', () => {
   const users = { data: { user: { id: 'u1', name: 'Ada' } } };
   it.each([
@@ -116,7 +127,7 @@ describe('introspection', () => {
     const { body } = await federation.ask(query);
     expect(body.errors?.map(({ message }) => message)).toEqual([
       'Alias count 400 exceeds the limit of 30.',
-      'Root field count 400 exceeds the limit of 20.',
+      'Root field count 400 exceeds the limit of 50.',
     ]);
   });
 

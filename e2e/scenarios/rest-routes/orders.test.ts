@@ -69,6 +69,19 @@ describe('POST /orders', () => {
 });
 
 describe('the routes of payments and invoices', () => {
+  // Spec §2.6: amount is an integer, currency and customerId are strings.
+  it.each([
+    ['amount', '700'],
+    ['currency', 978],
+    ['customerId', 5],
+    ['customerId', true],
+    ['orderId', 5],
+  ])('answer 400 to a payment whose %s is %p', async (field, value) => {
+    const body = { amount: 700, currency: 'EUR', customerId: ada.id, [field]: value };
+    const paid = await stack.call('POST', '/v1/payments', { token: ada.token, headers: { 'idempotency-key': 'types' }, body });
+    expect([paid.status, paid.body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR', details: [{ field }] } }]);
+  });
+
   it('return payments to the customers who made them', async () => {
     const pay = await stack.call('POST', '/v1/payments', {
       token: ada.token,

@@ -42,11 +42,16 @@ describe('limitOperations, limitVariables and toCostFault (contract §6)', () =>
   });
 
   it('counts root fields, including those of fragments', () => {
+    const fields = 'node { id } '.repeat(MAX_ROOT_FIELDS);
+    expect(check(`{ ${fields} }`)).toEqual([]);
+    expect(check(`{ ...f node { id } } fragment f on Query { ${fields} }`)).toEqual(['Root field count 51 exceeds the limit of 50.']);
+  });
+
+  // Contract §6: aliases 30, wherever they are.
+  it('accepts as many aliases of root fields as aliases of other fields', () => {
     const fields = (count: number) => Array.from({ length: count }, (_, i) => `a${String(i)}: node { id }`).join(' ');
-    expect(check(`{ ${fields(MAX_ROOT_FIELDS)} }`)).toEqual([]);
-    expect(check(`{ ...f node { id } } fragment f on Query { ${fields(MAX_ROOT_FIELDS)} }`)).toEqual([
-      'Root field count 21 exceeds the limit of 20.',
-    ]);
+    expect(check(`{ ${fields(MAX_ALIASES)} node { id } }`)).toEqual([]);
+    expect(check(`{ ${fields(MAX_ALIASES + 1)} }`)).toEqual(['Alias count 31 exceeds the limit of 30.']);
   });
 
   it('reports limit and value of an estimated cost that is too high', () => {
@@ -136,7 +141,7 @@ describe('limitOperations, limitVariables and toCostFault (contract §6)', () =>
     expect(check(`{ node { ${many(MAX_ALIASES + 1, '__typename')} } }`)).toEqual(['Alias count 31 exceeds the limit of 30.']);
     expect(check(`{ ${many(400, '__schema { types { name } }')} }`)).toEqual([
       'Alias count 400 exceeds the limit of 30.',
-      'Root field count 400 exceeds the limit of 20.',
+      'Root field count 400 exceeds the limit of 50.',
     ]);
     const deep = `{ __schema { types { ${'ofType { '.repeat(20)}name${' }'.repeat(20)} } } }`;
     expect(check(deep)).toEqual(['Introspection depth 23 exceeds the limit of 20.']);

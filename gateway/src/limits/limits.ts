@@ -21,6 +21,7 @@ export interface Limits {
   /** Nested fields. */
   readonly maxDepth: number;
   readonly maxAliases: number;
+  /** More than `maxAliases`: all aliases of an operation may be those of root fields. */
   readonly maxRootFields: number;
   /** Nested input objects, in literals and in variables; lists around them do not count. */
   readonly maxInputDepth: number;
@@ -54,7 +55,7 @@ export const DEFAULT_LIMITS: Limits = {
   mode: 'enforce',
   maxDepth: 12,
   maxAliases: 30,
-  maxRootFields: 20,
+  maxRootFields: 50,
   maxInputDepth: 50,
   hasIntrospection: true,
   hasMutations: true,

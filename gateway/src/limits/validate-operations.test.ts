@@ -27,7 +27,7 @@ it('suggests no name of the schema when introspection is off', () => {
 });
 
 it.each([
-  ['exceeds a limit', repeat(20, (i) => `a${String(i)}: node { id }`), 'Root field count 21 exceeds the limit of 20.'],
+  ['exceeds a limit', repeat(31, (i) => `a${String(i)}: node { id }`), 'Alias count 31 exceeds the limit of 30.'],
   [
     'has too many fields to compare',
     `node { ${repeat(300, () => 'node { id }')} }`,

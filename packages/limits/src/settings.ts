@@ -9,7 +9,7 @@ import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
 import { toRateLimitHeaders } from './headers.ts';
 import { type SharedWindows, createRateLimiter } from './rate-limiter.ts';
 import { createSlidingWindows } from './sliding-windows.ts';
-import { type LimitedCaller, type Limits, toSubject } from './subjects.ts';
+import { type LimitedCaller, type Limits, toKeyChecks, toSubject } from './subjects.ts';
 
 const MAX_PER_MINUTE = 1_000_000_000;
 
@@ -43,8 +43,9 @@ export interface RateLimits {
    */
   readonly countRefusal: (request: object) => readonly string[];
   /**
-   * Takes one of the requests that the client of a request may send without a valid credential, until the returned function gives it back.
-   * Throws RATE_LIMIT_EXCEEDED when none is left.
+   * Takes one of the API keys that the client of a request may have checked in a minute, as many as requests without a valid credential, until the
+   * returned function gives it back. Its other requests do not count: a valid key has a limit of its own (spec §8). Throws RATE_LIMIT_EXCEEDED when
+   * none is left.
    */
   readonly reserve: (request: object) => () => void;
   readonly close: () => void;
@@ -90,9 +91,10 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log, ne
       passedClientOf(request) ? NONE : toRateLimitHeaders(limiter.count(toSubject(null, clientOf(request), limits))),
     reserve(request) {
       if (passedClientOf(request)) return NOTHING;
-      const subject = toSubject(null, clientOf(request), limits);
+      const subject = toKeyChecks(clientOf(request), limits);
       const release = limiter.reserve(subject);
-      if (!release) throw toLimitFault('Too many API keys of the address are being checked. Retry after 1 second.', subject);
+      if (!release)
+        throw toLimitFault('Too many API keys of the address are being checked, or were invalid. Retry after 1 second.', subject);
       return release;
     },
     close: () => {

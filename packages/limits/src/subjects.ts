@@ -27,3 +27,8 @@ export function toSubject(caller: LimitedCaller | null, client: string, limits: 
     limit: requestsPerMinute ?? (plan === 'free' ? limits.free : limits.pro),
   };
 }
+
+/** Returns with which keys those are counted that a client has checked: as many in a minute as it may send requests without a valid credential. */
+export function toKeyChecks(client: string, { anonymous }: Limits): Subject {
+  return { key: `keys:${client}`, policy: 'anonymous', limit: anonymous };
+}

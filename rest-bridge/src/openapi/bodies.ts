@@ -12,7 +12,8 @@ import { moneyInputs } from '../versions/money-input.ts';
 import { type Components, exampleOfInput, searchExample } from './examples.ts';
 import { toIndex } from './index-page.ts';
 import { limitsOf } from '../query/limits.ts';
-import { type JsonSchema, INTEGER_IDS, toFieldSchema, toSchema } from './schemas.ts';
+import { type JsonSchema, toFieldSchema, toSchema } from './schemas.ts';
+import { INTEGER_IDS } from '../query/values.ts';
 
 const string: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };

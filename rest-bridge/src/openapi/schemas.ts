@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 
 import { limitsOf } from '../query/limits.ts';
+import { INTEGER_IDS } from '../query/values.ts';
 
 /** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -92,8 +93,5 @@ export function toFieldSchema(input: string, { name, type }: Pick<GraphQLInputFi
   return { ...shown, ...limitsOf({ coordinate: `${input}.${name}`, name, type }) };
 }
 
-/** An id that is an integer. A string is accepted too, like for every id. */
+/** An id that is an integer. A string is accepted too. */
 const INTEGER_ID: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 2_147_483_647 };
-
-/** The names of fields whose ids are integers (contract §2). */
-export const INTEGER_IDS: ReadonlySet<string> = new Set(['productId']);

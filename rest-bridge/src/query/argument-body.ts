@@ -37,7 +37,7 @@ interface ArgumentRule {
 }
 
 function parseArgument(name: string, value: unknown, { argument, faults }: ArgumentRule): [string, unknown][] {
-  const parsed = argument ? parseJsonValue(argument.type, value) : { fault: 'is unknown' };
+  const parsed = argument ? parseJsonValue(argument.type, value, name) : { fault: 'is unknown' };
   if ('value' in parsed) return [[name, parsed.value]];
   faults.push({ field: name, message: parsed.fault });
   return [];

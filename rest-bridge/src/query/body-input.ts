@@ -89,7 +89,7 @@ function parseField(name: string, value: unknown, { field, sentName, ignored, fa
     if (!ignored.has(name)) faults.push({ field: name, message: 'is unknown or read-only' });
     return [];
   }
-  const parsed = parseJsonValue(field.type, value);
+  const parsed = parseJsonValue(field.type, value, name);
   if ('value' in parsed) return [[name, parsed.value]];
   faults.push({ field: sentName, message: parsed.fault });
   return [];

@@ -66,7 +66,8 @@ describe('parseJsonValue', () => {
   it('accepts only JSON values of the GraphQL type, and null only for nullable types', () => {
     expect(parseJsonValue(GraphQLInt, '5')).toHaveProperty('fault');
     expect(parseJsonValue(GraphQLInt, 1.5)).toHaveProperty('fault');
-    expect(parseJsonValue(GraphQLID, 12)).toEqual({ value: '12' });
+    expect(parseJsonValue(GraphQLID, 12)).toHaveProperty('fault');
+    expect(parseJsonValue(GraphQLID, 12, 'productId')).toEqual({ value: '12' });
     expect(parseJsonValue(GraphQLString, null)).toEqual({ value: null });
     expect(parseJsonValue(new GraphQLNonNull(GraphQLString), null)).toHaveProperty('fault');
     expect(parseJsonValue(new GraphQLList(GraphQLString), 'x')).toHaveProperty('fault');

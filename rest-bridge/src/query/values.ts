@@ -38,8 +38,11 @@ export function parseText(type: GraphQLInputType, text: string): ParsedValue {
   }
 }
 
-/** Parses a JSON value; accepts null where the type is nullable. */
-export function parseJsonValue(type: GraphQLInputType, value: unknown): ParsedValue {
+/** The names of fields whose ids are integers (contract §2). */
+export const INTEGER_IDS: ReadonlySet<string> = new Set(['productId']);
+
+/** Parses the JSON value of the field `name`; accepts null where the type is nullable, and numbers for ids in `INTEGER_IDS` only. */
+export function parseJsonValue(type: GraphQLInputType, value: unknown, name = ''): ParsedValue {
   if (value === null) return isNonNullType(type) ? { fault: 'must not be null' } : { value };
   const nullable = getNullableType(type);
   if (isListType(nullable)) return parseItems(nullable.ofType, value);
@@ -56,10 +59,7 @@ export function parseJsonValue(type: GraphQLInputType, value: unknown): ParsedVa
     case 'Boolean':
       return typeof value === 'boolean' ? { value } : { fault: 'must be true or false' };
     case 'ID':
-      if (typeof value === 'number' && Number.isSafeInteger(value)) return { value: String(value) };
-      return typeof value === 'string' && !value.includes('\0')
-        ? { value }
-        : { fault: 'must be an ID: a string without the character U+0000, or an integer' };
+      return INTEGER_IDS.has(name) ? parseIntegerId(value) : parseString(value);
     case 'JSON':
       return typeof value === 'object' ? { value } : { fault: 'must be an object' };
     case 'DateTime':
@@ -67,8 +67,20 @@ export function parseJsonValue(type: GraphQLInputType, value: unknown): ParsedVa
         ? { value }
         : { fault: 'must be a UTC timestamp such as 2026-01-31T12:00:00Z' };
     default:
-      return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be a string without the character U+0000' };
+      return parseString(value);
   }
+}
+
+function parseString(value: unknown): ParsedValue {
+  return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be a string without the character U+0000' };
+}
+
+/** Parses an id that is an integer in REST. Its string in GraphQL is accepted too. */
+function parseIntegerId(value: unknown): ParsedValue {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return { value: String(value) };
+  return typeof value === 'string' && !value.includes('\0')
+    ? { value }
+    : { fault: 'must be an ID: a string without the character U+0000, or an integer' };
 }
 
 function parseItems(type: GraphQLInputType, value: unknown): ParsedValue {
@@ -86,7 +98,7 @@ function parseObject(type: GraphQLInputObjectType, value: unknown): ParsedValue 
   const entries: [string, unknown][] = [];
   for (const [name, part] of Object.entries(value)) {
     const field = fields[name];
-    const result = field ? parseJsonValue(field.type, part) : { fault: 'is unknown' };
+    const result = field ? parseJsonValue(field.type, part, name) : { fault: 'is unknown' };
     if ('fault' in result) return { fault: `${name} ${result.fault}` };
     entries.push([name, result.value]);
   }

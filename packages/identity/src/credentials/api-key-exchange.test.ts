@@ -144,7 +144,7 @@ describe('an exchange of API keys', () => {
     expect(server.clients).toEqual(['signed']);
   });
 
-  it('sends no request for a key that it does not know when the client has no requests left, and gives back what it takes', async () => {
+  it('sends no request for a key that it does not know when the client has had too many checked, and gives back what it takes for others than invalid ones', async () => {
     const { server, exchange } = await start();
     let left = 2;
     const release = () => {
@@ -162,7 +162,13 @@ describe('an exchange of API keys', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => ask(createApiKey())));
     const codes = outcomes.map((each) => (each.status === 'rejected' ? codeOf(each.reason) : 'issued')).sort();
     expect(codes).toEqual([...Array<string>(48).fill('RATE_LIMIT_EXCEEDED'), ...Array<string>(2).fill('UNAUTHORIZED')]);
-    expect([server.requests.length, left]).toEqual([3, 2]);
+    expect([server.requests.length, left]).toEqual([3, 0]);
+    left = 1;
+    server.respond = (_, response) => {
+      response.writeHead(500).end('{}');
+    };
+    await expect(ask(createApiKey())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(left).toBe(1);
     // A known key is checked again in any case: others may use the same address.
     left = 0;
     server.respond = server.issue;

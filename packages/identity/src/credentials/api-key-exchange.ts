@@ -2,7 +2,7 @@
  * Exchanges API keys for access tokens (RFC 8693) at the users subgraph, or at another service that the operator has configured. The gateway and the
  * bridge do it, so that everything behind them gets tokens only.
  */
-import { type Fault, fail } from '@trestle/schema/errors';
+import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { Counter, type Registry } from 'prom-client';
 import { Pool as UndiciPool } from '@trestle/http-client/undici';
 import type { Pool } from 'undici';
@@ -48,8 +48,8 @@ export interface KeySender {
   /** Name and value of the header that passes the client on to the users subgraph, for the audit trail; none when it is not known. */
   readonly headers: readonly string[];
   /**
-   * Takes one of the requests that the client may send without a valid credential, until the returned function gives it back. Throws
-   * RATE_LIMIT_EXCEEDED when none is left.
+   * Takes one of the keys that the client may have checked in a minute, until the returned function gives it back: when the key turns out not to be
+   * invalid. Throws RATE_LIMIT_EXCEEDED when none is left.
    */
   readonly reserve: () => () => void;
 }
@@ -147,9 +147,16 @@ class Exchange implements ApiKeyExchange {
     if ((this.#refused.get(key) ?? 0) > this.#now()) throw invalidKey();
     // Anybody can invent keys with a correct checksum: each client may have so many of them checked in a minute as it may send requests.
     const release = known ? NOTHING : reserve();
-    return this.#exchangeOnce(key, headers)
-      .finally(release)
-      .then((issued) => toToken(issued, isInUrl));
+    return this.#exchangeOnce(key, headers).then(
+      (issued) => {
+        release();
+        return toToken(issued, isInUrl);
+      },
+      (error: unknown) => {
+        if (toFault(error).code !== 'UNAUTHORIZED') release();
+        throw error;
+      },
+    );
   }
 
   close(): Promise<void> {

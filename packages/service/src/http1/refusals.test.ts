@@ -126,6 +126,31 @@ it('sees every header of a request with thousands of them', async () => {
   expect(body).toContain('served 5004');
 });
 
+// Spec §1: the server echoes X-Request-ID back on the response.
+it.each([
+  ['BREW', '/'],
+  ['get', '/'],
+  ['DESCRIBE', '/'],
+  ['CONNECT', 'a:1'],
+])('refuses the method %s with the X-Request-ID of the request', async (method, target) => {
+  const id = 'a2d6a3a4-6f3f-4f3a-9c36-3b1f7a0e8d11';
+  const answer = await exchange(`${method} ${target} HTTP/1.1\r\nHost: a:1\r\nx-request-id: ${id}\r\nX-B: c\r\n\r\n`);
+  expect([answer.status, (JSON.parse(answer.body) as { error: { requestId: string } }).error.requestId]).toEqual([501, id]);
+  expect(answer.head).toContain(`X-Request-ID: ${id}`);
+});
+
+it('refuses an unknown method without the X-Request-ID of another request, or one that is no UUID', async () => {
+  const id = 'a2d6a3a4-6f3f-4f3a-9c36-3b1f7a0e8d11';
+  for (const text of [
+    `BREW / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nX-Request-ID: ${id}\r\n\r\n`,
+    `BREW / HTTP/1.1\r\nX-Request-ID: ${id}${id}\r\n\r\n`,
+  ]) {
+    const { status, head } = await exchange(text);
+    expect(status).toBe(501);
+    expect(head).not.toContain(id);
+  }
+});
+
 it('refuses with the X-Request-ID of the request, and a HEAD request without a body', async () => {
   const id = 'a2d6a3a4-6f3f-4f3a-9c36-3b1f7a0e8d11';
   const { status, head, body } = await exchange(`HEAD / HTTP/1.1\r\nX-Request-ID: ${id}\r\n\r\n`);

@@ -7,7 +7,7 @@ import { type Message, endBare, toHttpMessage } from '../messages/bare-responses
 import { isLean } from './lean-reader/lean-response.ts';
 import { runPaced } from '../process/paced.ts';
 import { readHead } from './checked-head.ts';
-import { toRequestId } from '../messages/request-id.ts';
+import { findRequestId, toRequestId } from '../messages/request-id.ts';
 import { addedHeadersOf } from '../messages/response-headers.ts';
 
 /** A refused request, to be reported in the process's own error envelope. */
@@ -164,12 +164,12 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
       else upgrade(request, socket, head);
     });
   }
-  const refuseUnreadable = (error: ParserError, socket: Duplex) => {
+  const refuseUnreadable = (error: ParserError, socket: Duplex & Peer) => {
     if (refused.has(socket)) return;
     const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;
     const exchange = latest.get(socket);
     if (!socket.writable) socket.destroy();
-    else if (!exchange || isOver(exchange)) refuseBare(socket, reason);
+    else if (!exchange || isOver(exchange)) refuseBare(socket, reason, toRefusedExchange(error, socket));
     // The fault follows a complete request, whose own response is still to be sent.
     else if (exchange.request.complete) exchange.response.shouldKeepAlive = false;
     // A refusal cannot follow a response that was begun before the request was complete.
@@ -195,9 +195,14 @@ function isDropped(request: IncomingMessage): boolean {
 }
 
 /** A refused request, and its response when Node has created one, which is then not used. */
-interface RefusedExchange {
-  readonly request: IncomingMessage;
-  readonly response?: ServerResponse;
+type RefusedExchange =
+  | { readonly request: IncomingMessage; readonly response?: ServerResponse }
+  | { readonly request: RefusedRequest; readonly response?: undefined };
+
+/** Returns a request whose method the parser does not know with its id (spec §1), which is in the bytes that were not parsed. */
+function toRefusedExchange({ rawPacket, bytesParsed = 0 }: ParserError, socket: Peer): RefusedExchange | undefined {
+  const id = rawPacket && findRequestId(rawPacket.subarray(bytesParsed));
+  return id === undefined ? undefined : { request: { headers: { 'x-request-id': id }, url: undefined, socket } };
 }
 
 /**
@@ -246,6 +251,9 @@ export function isSecure(socket: Peer): boolean {
 interface ParserError extends Error {
   readonly code?: string;
   readonly reason?: string;
+  /** The bytes that were received last, and how many of them were parsed. */
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
 }
 
 /** A response that has been sent is not kept for the life of the connection, nor what its listeners refer to. */

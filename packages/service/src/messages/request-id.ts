@@ -10,3 +10,14 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function toRequestId(sent: unknown): string {
   return typeof sent === 'string' && UUID.test(sent) ? sent : randomUUID();
 }
+
+const HEADER = /\r\nx-request-id:[\t ]*([\da-f-]{36})[\t ]*\r\n/i;
+/** No head is longer (contract §6). */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** Returns `X-Request-ID` of the head that the bytes begin with or within; undefined when it has none. */
+export function findRequestId(bytes: Buffer): string | undefined {
+  const text = bytes.toString('latin1', 0, MAX_HEAD_BYTES);
+  const end = text.indexOf('\r\n\r\n');
+  return HEADER.exec(end < 0 ? text : text.slice(0, end + 2))?.[1];
+}

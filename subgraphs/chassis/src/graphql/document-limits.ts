@@ -15,7 +15,7 @@ import { MAX_NESTING } from './nesting-limit.ts';
 export const MAX_TOKENS = 50_000;
 /** The most operations of a document: validation visits each fragment once for each operation. The gateway sends one. */
 const MAX_OPERATIONS = 50;
-/** The most root fields of an operation, each of which reads its rows into memory. The gateway accepts 20 (contract §6). */
+/** The most root fields of an operation, each of which reads its rows into memory. The gateway accepts as many by default. */
 const MAX_ROOT_FIELDS = 50;
 const TOO_DEEP = `The document has fragments that are nested deeper than the limit of ${String(MAX_NESTING)} levels.`;
 

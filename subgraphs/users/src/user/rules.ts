@@ -222,15 +222,18 @@ interface Listing<Filter> {
 
 /**
  * Returns the filter. Only administrators with the scope `users:read` filter or sort by e-mail address, since a client could find hidden
- * addresses that way. Throws FORBIDDEN.
+ * addresses that way. Throws UNAUTHORIZED without a caller, else FORBIDDEN.
  */
 export function allowListing<Filter extends { readonly email?: string | null }>(
   caller: Caller | null,
   { filter, orderBy }: Listing<Filter>,
 ): Filter {
   const byEmail = filter.email != null || orderBy?.some(({ field }) => field === 'EMAIL');
-  if (byEmail && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the role ADMIN.');
-  if (byEmail && !caller?.scopes.has(READ))
+  if (!byEmail) return filter;
+  // 403 is for callers who are authenticated (spec §7.3).
+  if (!caller) throw fail('UNAUTHORIZED', 'Filtering or sorting by `email` requires authentication. Send an access token.');
+  if (!hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the role ADMIN.');
+  if (!caller.scopes.has(READ))
     throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the scope `users:read`.', { requiredScopes: [READ] });
   return filter;
 }
