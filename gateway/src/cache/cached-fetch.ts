@@ -164,7 +164,9 @@ export class CachedFetch {
     count('hit', hits);
     for (const each of this.#found) {
       if (!each) continue;
-      fetch.context.fetchLog.restrictByAge(each.policy, each.ageMs);
+      const { policy, ageMs } = each;
+      fetch.context.fetchLog.restrictByAge(policy, ageMs);
+      if (policy.returned) fetch.context.fetchLog.restrictByAge(policy.returned, ageMs);
       tags?.addKept(each);
     }
   }

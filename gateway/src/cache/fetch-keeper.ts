@@ -6,7 +6,7 @@ import type { RequestContext } from '../request/context.ts';
 import type { FetchScope } from './fetch-scope.ts';
 import { isNullPart } from './fetched-parts.ts';
 import { ReceivedTags } from './received-tags.ts';
-import { MAX_RESULT_BYTES, type ResultStore } from './result-store.ts';
+import { type KeptPolicy, MAX_RESULT_BYTES, type ResultStore } from './result-store.ts';
 
 export interface FetchKeeperOptions {
   readonly store: Pick<ResultStore, 'put'>;
@@ -25,6 +25,8 @@ export class FetchKeeper {
   readonly #startedAt = performance.now();
   readonly #tags = new ReceivedTags();
   #sent: CachePolicy | undefined;
+  /** What header rules return to clients. */
+  #returned: CachePolicy | undefined;
   #isOk = false;
   #isKept = false;
 
@@ -32,16 +34,17 @@ export class FetchKeeper {
     this.#options = options;
   }
 
-  /** Notes what the subgraph says about caching. */
-  readonly onResponse = (response: RespondedHeaders): void => {
+  /** Notes what the subgraph, and the rules for its headers, say about caching. */
+  readonly onResponse = (response: RespondedHeaders, returned?: string): void => {
     this.#isOk = response.status === 200;
     this.#tags.add((name) => response.header(name));
     const { planned, ttlSeconds } = this.#options.scope;
     // Where the schema leaves the time to the subgraph, and the subgraph has none.
     const fallbackSeconds = planned.needsHeader ? ttlSeconds : 0;
     const cacheControl = response.header('cache-control') ?? (fallbackSeconds > 0 ? '' : undefined);
-    if (cacheControl !== undefined)
-      this.#sent = readCachePolicy({ cacheControl, age: response.header('age'), vary: response.header('vary'), fallbackSeconds });
+    const fields = { age: response.header('age'), vary: response.header('vary') };
+    if (cacheControl !== undefined) this.#sent = readCachePolicy({ ...fields, cacheControl, fallbackSeconds });
+    if (returned !== undefined) this.#returned = readCachePolicy({ ...fields, cacheControl: returned });
   };
 
   /** Keeps copies of the parts. An entity that its subgraph does not know is not kept. */
@@ -72,7 +75,7 @@ export class FetchKeeper {
   }
 
   /** Returns undefined when nothing allows to keep it. */
-  #toPolicy(): CachePolicy | undefined {
+  #toPolicy(): KeptPolicy | undefined {
     const { planned, isOwn } = this.#options.scope;
     if (planned.needsHeader && !this.#sent) return undefined;
     const policy = planned.policy && this.#sent ? toStrictest(planned.policy, this.#sent) : (planned.policy ?? this.#sent);
@@ -80,7 +83,7 @@ export class FetchKeeper {
     const isPrivate = policy.isPrivate || planned.isPrivate;
     // Under a key that clients share, all would get what turned out to be private.
     if (isPrivate && !isOwn) return undefined;
-    const kept = { ...policy, isPrivate };
+    const kept = { ...policy, isPrivate, ...(this.#returned && { returned: this.#returned }) };
     return lifetimeOf(kept) > 0 ? kept : undefined;
   }
 }

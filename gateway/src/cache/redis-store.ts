@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { RedisLink } from '@trestle/limits/redis-link';
 import type { Log } from '@trestle/log';
-import type { CachePolicy } from '../request/cache-policy.ts';
 import { ALL_TAG } from './received-tags.ts';
 import { FIND_SCRIPT, INVALIDATE_SCRIPT, PUT_SCRIPT } from './redis-store-scripts.ts';
 import {
   type FoundResult,
   HOLD_MS,
+  type KeptPolicy,
   type Lookup,
   MAX_REMEMBERED_TAGS,
   MAX_RESULT_BYTES,
@@ -177,7 +177,7 @@ function toFound(
   if (String(digest) !== toDigest(key, content) || !Number.isFinite(ageMs)) return undefined;
   return {
     ...{ bytes, ageMs, partsVersion: Number(String(partsVersion)) },
-    policy: JSON.parse(content.policyText) as CachePolicy,
+    policy: JSON.parse(content.policyText) as KeptPolicy,
     tags: JSON.parse(content.tagsText) as readonly string[],
   };
 }

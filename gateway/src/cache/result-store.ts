@@ -1,11 +1,17 @@
 /** Where results of queries are kept, whichever store it is: in the memory of the process or in Redis. Types only. */
 import type { CachePolicy } from '../request/cache-policy.ts';
 
+/** For how long and for whom a result is kept. */
+export interface KeptPolicy extends CachePolicy {
+  /** For how long and by whom what is made of it may be cached, where header rules say so. */
+  readonly returned?: CachePolicy | undefined;
+}
+
 /** A result that is to be kept. */
 export interface StoredResult {
   /** The execution result as JSON; nothing changes it. */
   readonly bytes: Buffer;
-  readonly policy: CachePolicy;
+  readonly policy: KeptPolicy;
   /** What it is invalidated by. */
   readonly tags: readonly string[];
   /** {@link Lookup.version} of the lookup before its execution. */

@@ -61,8 +61,11 @@ export interface FetchRequest {
   /** The files that the variables of this fetch stand for; undefined when there are none. */
   readonly files?: FileMap | undefined;
   readonly take?: TakeBody | undefined;
-  /** Called for each response, which is lent until it returns. Must not throw. */
-  readonly onResponse?: ((response: RespondedHeaders) => void) | undefined;
+  /**
+   * Called for each response, which is lent until it returns, and with the `Cache-Control` that header rules return to clients for it, if any does. Must
+   * not throw.
+   */
+  readonly onResponse?: ((response: RespondedHeaders, returned?: string) => void) | undefined;
 }
 
 export interface ExecutionRequest {

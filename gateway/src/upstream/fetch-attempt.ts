@@ -6,7 +6,7 @@ import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/resu
 import { ONE_FETCH } from '../request/upload.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
 import { NotSent, TooManyRequests, toFailure } from './fetch-failure.ts';
-import { noteForwarded, noteReturned } from './note-headers.ts';
+import { findReturnedCaching, noteForwarded, noteReturned } from './note-headers.ts';
 import { type Outcome, outcomeOfError, outcomeOfStatus } from './traffic/outcome.ts';
 import { toRetryPause } from './traffic/retry-pause.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
@@ -103,7 +103,7 @@ class FetchAttempt implements ResponseHandler {
       this.#retry(pauseMs);
       return;
     }
-    this.#request.onResponse?.(response);
+    this.#request.onResponse?.(response, findReturnedCaching(response, returned));
     if (response.header('idempotent-replayed') === 'true') fetchLog.markReplayed();
     if (this.#request.isMutation) noteForwarded(response, forwardResponseHeaders, fetchLog);
     if (returned.length > 0) noteReturned(response, returned, fetchLog);

@@ -18,8 +18,11 @@ export interface UpstreamRequest {
   readonly files?: FileMap | undefined;
   /** Headers that replace others of the same name, after the rules: names and values in turn. */
   readonly headers?: readonly string[] | undefined;
-  /** Called for each response, which is lent until it returns. Must not throw. */
-  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
+  /**
+   * Called for each response, which is lent until it returns, and with the `Cache-Control` that header rules return to clients for it, if any does. Must
+   * not throw.
+   */
+  readonly onResponse?: ((response: ClientResponse, returned?: string) => void) | undefined;
   /**
    * Gets the body of a JSON response with status 200, which is lent until it returns. Returns the result when it has taken the response, without its
    * data. Must not throw.
