@@ -105,7 +105,8 @@ async function killAtCommit(request: () => Promise<unknown>): Promise<void> {
   const before = (await readLaunches()).length;
   const lost = request().catch(() => undefined);
   await until(async () => {
-    const waiting = await client.query(`SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = 1 AND NOT "granted"`);
+    const waiting = await client.query(`SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = 1 AND NOT "granted"
+      AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`);
     return waiting.rows.length > 0;
   });
   process.kill(registry.process().pid ?? 0, 'SIGSTOP');

@@ -15,6 +15,9 @@ const log = createLog({ service: 'test', level: 'silent' });
 const accounts = createAccounts({ url: undefined });
 const run = (statement: string) =>
   withClient(database.url, async (client) => (await client.query<Record<string, unknown>>(statement)).rows);
+/** The locks of builds of this database: the server has the databases of other tests, too. */
+const LOCKED = `SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "pid" <> pg_backend_pid()
+  AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`;
 const insertPosts = (first: number, last: number) =>
   run(`INSERT INTO "posts" ("id", "authorId", "title", "body", "status")
     SELECT 'pst_' || lpad(i::text, 6, '0'), 'usr_1', 'Title ' || i, 'bridges of steel', 'PUBLISHED' FROM generate_series(${String(first)}, ${String(last)}) i`);
@@ -98,7 +101,7 @@ describe('a build of the index', () => {
   it('reads the new table as often for many posts as for few, and marks its rows as visible to all', async () => {
     const readScans = async () => {
       // The server counts the scans of a connection when it has ended.
-      while ((await run(`SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "pid" <> pg_backend_pid()`)).length > 0);
+      while ((await run(LOCKED)).length > 0);
       const [row] = await run(`SELECT t."seq_scan"::int AS "scans", c."relallvisible" > 0 AS "isVisible" FROM pg_stat_user_tables t
         JOIN pg_class c ON c."oid" = t."relid" WHERE t."relname" = 'search_documents'`);
       return row;
