@@ -39,8 +39,8 @@ const shared = {
     '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
   },
 };
-/** Tests wait for processes and for limits of time as long as they compute. The database server has connections for so many. */
-const WORKERS = Math.min(2 * availableParallelism(), 8);
+/** One for each core. The database server has connections for 8. */
+const WORKERS = Math.min(Math.max(availableParallelism(), 2), 8);
 
 /** One server for the whole run: Jest calls a set-up that several projects name only once. */
 const database = { globalSetup: '<rootDir>/jest.postgres.mjs', globalTeardown: '<rootDir>/jest.teardown.mjs' };

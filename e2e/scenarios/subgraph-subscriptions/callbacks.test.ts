@@ -147,6 +147,7 @@ describe('a subgraph with callbacks that misbehaves', () => {
     });
     return [status, headers.get('subscription-protocol')];
   };
+  let opened = 0;
   /** Subscribes, and resolves with the ticket that the subgraph gets. */
   const open = async (respond: Answer = () => ACCEPTED) => {
     let take: (ticket: Ticket) => void = () => undefined;
@@ -155,7 +156,8 @@ describe('a subgraph with callbacks that misbehaves', () => {
       take(ticket);
       return respond(ticket);
     };
-    const subscriber = subscribeTo(federation.gateway.url, { query: 'subscription { lit { id } }' });
+    // One of its own: it could join that of the test before, whose end the gateway may not know yet.
+    const subscriber = subscribeTo(federation.gateway.url, { query: `subscription Number${String(++opened)} { lit { id } }` });
     return { subscriber, ticket: await arrived };
   };
   const OF_LOSS = [{ errors: [{ extensions: { code: 'UPSTREAM_ERROR', service: 'lamps' } }] }];

@@ -22,8 +22,10 @@ afterAll(() => stack.stop());
 /** Asks for a WebSocket, from an address of its own unless `from` is given. */
 let clients = 0;
 const ask = (path: string, headers: Record<string, string> = {}, from = `203.0.113.${String(++clients)}`) =>
+  send(`${gateway.url}${path}`, { headers: { ...HANDSHAKE, 'x-forwarded-for': from, ...headers } });
+const send = (url: string, options: { readonly headers: Record<string, string>; readonly method?: string }) =>
   new Promise<{ status: number | undefined; read: (name: string) => unknown; errors: unknown }>((resolve, reject) => {
-    const asked = httpRequest(`${gateway.url}${path}`, { headers: { ...HANDSHAKE, 'x-forwarded-for': from, ...headers } });
+    const asked = httpRequest(url, options);
     asked.on('response', (response) => {
       text(response).then((body) => {
         const { errors } = JSON.parse(body === '' ? '{}' : body) as { errors?: unknown };
@@ -43,6 +45,22 @@ describe('a request for a WebSocket', () => {
     const refused = await ask(path, headers);
     expect([refused.status, refused.read('x-request-id')]).toEqual([status, REQUEST_ID]);
     expect(refused.errors).toEqual([{ message: expect.any(String), extensions: expect.objectContaining({ code, requestId: REQUEST_ID }) }]);
+  });
+
+  it.each<[string, { headers?: Record<string, string>; method?: string }, number, string, string]>([
+    [
+      'of an unknown version of the protocol',
+      { headers: { 'sec-websocket-version': '7' } },
+      400,
+      'VALIDATION_ERROR',
+      'sec-websocket-version',
+    ],
+    ['by POST', { method: 'POST' }, 405, 'METHOD_NOT_ALLOWED', 'allow'],
+  ])('%s is answered with its code, the request id and what is accepted', async (_, { headers, ...options }, status, code, accepted) => {
+    const refused = await send(`${stack.gateway}/graphql`, { headers: { ...HANDSHAKE, ...headers }, ...options });
+    expect([refused.status, refused.read('x-request-id')]).toEqual([status, REQUEST_ID]);
+    expect(refused.errors).toEqual([{ message: expect.any(String), extensions: expect.objectContaining({ code, requestId: REQUEST_ID }) }]);
+    expect(refused.read(accepted)).toBeTruthy();
   });
 
   it('that there is no room for has Retry-After', async () => {

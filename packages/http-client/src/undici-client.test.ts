@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createSelfSigned } from '@trestle/service/testing/test-authority';
 import { Fixtures, OPTIONS, failPost, post } from './raw-server.ts';
 import { createUndiciClient } from './undici-client.ts';
+import type { ClientError } from './upstream-client.ts';
 
 const fixtures = new Fixtures();
 afterEach(() => fixtures.close());
@@ -27,7 +28,13 @@ describe('the client of undici', () => {
   it('fails with TIMEOUT when no connection is free in time', async () => {
     const { origin } = await fixtures.listen(() => undefined);
     const client = createUndiciClient(origin, { ...OPTIONS, maxConnections: 1, timeoutMs: 300 });
-    expect(await Promise.all([failPost(client), failPost(client)])).toEqual(['TIMEOUT, sent', 'TIMEOUT, unsent']);
+    const first = failPost(client);
+    // Began earlier: the end of the first would give it the connection.
+    const waiting = { path: '/graphql', headers: [], body: '{}', startedAt: performance.now() - 200 };
+    const { code, progress } = await new Promise<ClientError>((resolve, reject) => {
+      client.send(waiting, { onResponse: reject, onFailure: resolve });
+    });
+    expect([await first, code, progress]).toEqual(['TIMEOUT, sent', 'TIMEOUT', 'unsent']);
     await client.close();
   });
 
