@@ -67,21 +67,22 @@ export async function forgetWorker(query: Query, workerId: string): Promise<void
 
 /**
  * Unlocks the jobs of workers that were not seen for `staleMs`, so that others take them over; graphile-worker itself waits for 4 hours. A
- * worker that was only suspended finds its attempt replaced: what it then writes matches no row. Returns how many workers there were.
+ * worker that was only suspended finds its attempt replaced: what it then writes matches no row. Does nothing when the worker `ownId`, which judges, was
+ * not seen either: the clock of the database has jumped after its sign of life. Returns how many workers there were.
  */
-export async function releaseDeadWorkers(query: Query, staleMs: number): Promise<number> {
+export async function releaseDeadWorkers(query: Query, ownId: string, staleMs: number): Promise<number> {
   const [released] = await query<{ count: number }>(
     `WITH stale AS (SELECT now() - $1::int * interval '1 millisecond' AS "time"),
       dead AS (
         SELECT DISTINCT q.locked_by AS "id" FROM graphile_worker.jobs q, stale
         WHERE q.locked_at < stale."time" AND NOT EXISTS (
           SELECT FROM "job_workers" w WHERE w."id" = q.locked_by AND w."seenAt" >= stale."time"
-        )
+        ) AND EXISTS (SELECT FROM "job_workers" own WHERE own."id" = $2 AND own."seenAt" >= stale."time")
       ),
       unlocked AS (SELECT graphile_worker.force_unlock_workers((SELECT array_agg("id") FROM dead)) FROM dead LIMIT 1),
       forgotten AS (DELETE FROM "job_workers" w USING stale WHERE w."seenAt" < stale."time" - interval '1 hour')
     SELECT (SELECT count(*) FROM dead)::int AS "count" FROM (SELECT count(*) FROM unlocked) u`,
-    [staleMs],
+    [staleMs, ownId],
   );
   return released?.count ?? 0;
 }

@@ -72,7 +72,7 @@ export function startJobWorker<Stores extends JobStores>({ url, jobs, heartbeatM
     async () => {
       const maySeeDead = steady.add(await beat(query, workers.id));
       await attempts.abortStale();
-      const dead = maySeeDead ? await releaseDeadWorkers(query, DEAD_BEATS * heartbeatMs) : 0;
+      const dead = maySeeDead ? await releaseDeadWorkers(query, workers.id, DEAD_BEATS * heartbeatMs) : 0;
       if (dead > 0) log.warn('jobs of stopped workers are taken over', { count: dead });
       for (const id of await findExhausted(query)) await attempts.abandon(id);
       await deleteRemains(query);
