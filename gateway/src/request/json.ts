@@ -1,4 +1,5 @@
 /** Parses JSON that comes from outside the process. The nesting is limited, so that recursive code behind it cannot overflow the stack. */
+import { isDeeperThan } from '@trestle/service/messages/json-depth';
 
 /** Levels of nested objects and lists. `JSON.stringify` and our recursive code handle some thousands. */
 export const MAX_JSON_DEPTH = 256;
@@ -31,15 +32,6 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
   } catch {
     return undefined;
   }
-}
-
-/** Returns whether objects and lists are nested more than `limit` levels deep. Recurses at most `limit` times. */
-export function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (limit === 0) return true;
-  if (Array.isArray(value)) return value.some((each) => isDeeperThan(each, limit - 1));
-  for (const name in value) if (isDeeperThan((value as Record<string, unknown>)[name], limit - 1)) return true;
-  return false;
 }
 
 /** Freezes the objects and lists of a value of JSON, which is nested at most {@link MAX_JSON_DEPTH} levels deep. What is no JSON, such as a file, stays as it is. */

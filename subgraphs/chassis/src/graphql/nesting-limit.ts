@@ -1,5 +1,6 @@
 /** Limits how deep a request is nested, before recursive code reads it: the stack would overflow in some thousands of levels. No I/O. */
 import { fail } from '@trestle/schema/errors';
+import { isDeeperThan } from '@trestle/service/messages/json-depth';
 
 /** The most levels of a document, and of its variables. The gateway accepts 256 from its clients, and adds a few. */
 export const MAX_NESTING = 500;
@@ -19,15 +20,6 @@ export function limitNesting({ query, variables }: ReceivedParameters): void {
 
 function tooDeep(subject: string): Error {
   return fail('VALIDATION_ERROR', `${subject} nested deeper than the limit of ${String(MAX_NESTING)} levels.`);
-}
-
-/** Recurses at most `limit` times. */
-function isDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (limit === 0) return true;
-  if (Array.isArray(value)) return value.some((each) => isDeeperThan(each, limit - 1));
-  for (const name in value) if (isDeeperThan((value as Readonly<Record<string, unknown>>)[name], limit - 1)) return true;
-  return false;
 }
 
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET, QUOTE, HASH, BACKSLASH] = [0x7b, 0x7d, 0x5b, 0x5d, 0x22, 0x23, 0x5c];
