@@ -43,9 +43,9 @@ export interface RateLimits {
    */
   readonly countRefusal: (request: object) => readonly string[];
   /**
-   * Takes one of the API keys that the client of a request may have checked in a minute, as many as requests without a valid credential, until the
-   * returned function gives it back. Its other requests do not count: a valid key has a limit of its own (spec §8). Throws RATE_LIMIT_EXCEEDED when
-   * none is left.
+   * Takes one of the checks of API keys that the client of a request has in a minute: as many as it may send requests without a valid credential. The
+   * returned function gives it back. Its requests do not count here: a valid key has a limit of its own (spec §8). Throws RATE_LIMIT_EXCEEDED when no
+   * check is left.
    */
   readonly reserve: (request: object) => () => void;
   readonly close: () => void;

@@ -28,7 +28,10 @@ export function toSubject(caller: LimitedCaller | null, client: string, limits: 
   };
 }
 
-/** Returns with which keys those are counted that a client has checked: as many in a minute as it may send requests without a valid credential. */
+/**
+ * Returns the subject under which the API keys are counted that are checked for a client: as many in a minute as it may send requests without a valid
+ * credential.
+ */
 export function toKeyChecks(client: string, { anonymous }: Limits): Subject {
   return { key: `keys:${client}`, policy: 'anonymous', limit: anonymous };
 }

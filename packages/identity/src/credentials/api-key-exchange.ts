@@ -48,7 +48,7 @@ export interface KeySender {
   /** Name and value of the header that passes the client on to the users subgraph, for the audit trail; none when it is not known. */
   readonly headers: readonly string[];
   /**
-   * Takes one of the keys that the client may have checked in a minute, until the returned function gives it back: when the key turns out not to be
+   * Takes one of the checks of keys that the client has in a minute. The returned function gives it back, which happens for every key that is not
    * invalid. Throws RATE_LIMIT_EXCEEDED when none is left.
    */
   readonly reserve: () => () => void;

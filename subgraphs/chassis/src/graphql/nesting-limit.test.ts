@@ -32,7 +32,7 @@ describe('limitNesting', () => {
     }).not.toThrow();
   });
 
-  it('stops at the end of a text whose string or block string does not end', () => {
+  it('stops at the end of a document whose string or block string is not closed', () => {
     for (const query of ['{a(b:"', '{a(b:"\\', '{a(b:"""', '{a(b:"""\\"""', '#'])
       expect(() => {
         limitNesting({ query });
