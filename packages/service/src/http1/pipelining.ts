@@ -36,9 +36,14 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
     connection.isBusy = true;
     // A request that was destroyed before its end has no socket any more when its response closes.
     const { socket } = request;
-    response.once('close', () => {
+    const proceed = () => {
       connection.isBusy = false;
       if (!socket.destroyed) connection.waiting.shift()?.();
+    };
+    response.once('close', () => {
+      // In a later turn of the event loop: the requests of other connections come between those of this one.
+      if (connection.waiting.length > 0) setImmediate(proceed);
+      else connection.isBusy = false;
     });
     handle(request, response);
   };
@@ -49,6 +54,8 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
       return;
     }
     const { socket } = request;
+    // Node.js reads the rest of what has arrived.
+    if (socket.destroyed) return;
     let connection = connections.get(socket);
     if (!connection) {
       connection = { isBusy: false, waiting: [], bytes: undefined };
