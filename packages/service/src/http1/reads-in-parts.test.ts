@@ -4,6 +4,7 @@ import { type AddressInfo, type Socket, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createPipelinedBytes } from './pipelined-bytes.ts';
 import { readInParts } from './reads-in-parts.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -18,10 +19,12 @@ afterEach(() => {
   server.close();
 });
 
+let bytes = createPipelinedBytes();
+
 /** Starts a server with this handler, and opens a connection to it. */
 async function open(handle: (request: IncomingMessage, response: ServerResponse) => void, hasUpgrades = false): Promise<Socket> {
   server = createServer(handle);
-  readInParts(server, hasUpgrades);
+  readInParts(server, { hasUpgrades, bytes, onFlood: () => undefined });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
@@ -78,6 +81,14 @@ describe('requests that arrive in one read', () => {
     socket.on('data', (chunk: Buffer) => (length += chunk.length)).resume();
     while (length < 300 * body.length) await once(socket, 'data');
     expect(count).toBe(300);
+  });
+
+  it('close the connection when its address has too many bytes that wait for responses to be read', async () => {
+    bytes = createPipelinedBytes({ maxOfAddress: 4096 });
+    const socket = await open((_, response) => response.end(Buffer.alloc(4 * 1024 * 1024)));
+    socket.write(REQUEST.repeat(1000));
+    await once(server, 'request');
+    await once(socket.resume(), 'close');
   });
 
   it('are read up to a request for a WebSocket: more behind it closes the connection', async () => {

@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ConnectionBytes } from './pipelined-bytes.ts';
+import type { PipelineLimits } from './pipelining.ts';
 
 type Receive = (chunk: Buffer) => void;
 
@@ -13,15 +15,34 @@ const PART_BYTES = 2048;
 const MIN_EMPTY_LINES = 8;
 const EMPTY_LINE = Buffer.from('\r\n\r\n');
 
+/** Bounds what waits to be parsed. */
+export interface PartsOptions extends PipelineLimits {
+  readonly hasUpgrades: boolean;
+}
+
 /** Does so for the connections that a new server gets from now on: nothing else may listen to them yet. */
-export function readInParts(server: Server, hasUpgrades: boolean): void {
+export function readInParts(server: Server, { hasUpgrades, bytes, onFlood }: PartsOptions): void {
   const receivers = new WeakMap<object, Receive>();
   server.on('connection', (socket: Socket) => {
     const parsers = socket.listeners('data') as Receive[];
     const parse = (chunk: Buffer) => {
       for (const each of parsers) each.call(socket, chunk);
     };
+    let held: ConnectionBytes | undefined;
+    let heldBytes = 0;
+    const hold = (rest: Buffer) => {
+      held ??= bytes.open(socket);
+      if (held.add(rest.length)) {
+        heldBytes = rest.length;
+        socket.unshift(rest);
+      } else {
+        onFlood();
+        socket.destroy();
+      }
+    };
     const receive = (chunk: Buffer) => {
+      if (heldBytes > 0) held?.remove(heldBytes);
+      heldBytes = 0;
       if (!isPipelined(chunk)) {
         parse(chunk);
         return;
@@ -32,7 +53,7 @@ export function readInParts(server: Server, hasUpgrades: boolean): void {
           socket.destroy();
         } else if (socket.isPaused()) {
           // Node.js does not read on while its responses are not read, and its parser must not be called then.
-          socket.unshift(chunk.subarray(at));
+          hold(chunk.subarray(at));
           return;
         } else parse(chunk.subarray(at, at + PART_BYTES));
       }

@@ -52,12 +52,8 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
-  const pipeline = {
-    bytes: createPipelinedBytes(),
-    onFlood: () => {
-      traffic.count('too many requests at once');
-    },
-  };
+  const pipeline = limitPipelines(traffic);
+  readInParts(server, { ...pipeline, hasUpgrades: upgrade !== undefined });
   const lean = readLean(server, options, { limits, maxHeaderBytes, pipeline });
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
@@ -104,6 +100,15 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
       traffic.close();
       admission.close();
       shedding.close();
+    },
+  };
+}
+
+function limitPipelines(traffic: Traffic): PipelineLimits {
+  return {
+    bytes: createPipelinedBytes(),
+    onFlood: () => {
+      traffic.count('too many requests at once');
     },
   };
 }
@@ -236,7 +241,6 @@ function createNodeServer({
   // Otherwise Node silently drops the headers beyond the thousandth, which could be a second credential. Their size is limited anyway.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
-  readInParts(server, hasUpgrades);
   return server;
 }
 
