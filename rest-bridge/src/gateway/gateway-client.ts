@@ -22,6 +22,8 @@ const CONNECTIONS_AT_FIRST = 16;
 /** Results of one client that may be in memory: in responses that it does not read, above all. */
 const BYTES_PER_CLIENT = 8 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 2000;
+/** Load balancers wait for `/readyz` for few seconds, while a gateway that does not respond keeps requests for `timeoutMs`. */
+const READY_TIMEOUT_MS = 1000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -106,7 +108,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     },
     subscribe: (request) => subscribe({ dispatcher: streams, origin, path: pathname, timeoutMs }, request),
     async isReady() {
-      const { statusCode, body } = await streams.request({ origin, method: 'GET', path: '/readyz' });
+      const { statusCode, body } = await streams.request({ origin, method: 'GET', path: '/readyz', headersTimeout: READY_TIMEOUT_MS });
       await body.dump();
       return statusCode === 200;
     },

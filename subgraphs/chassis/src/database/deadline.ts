@@ -1,6 +1,6 @@
 /**
  * The deadline of a mutation: a statement that would start too late is not sent, and a transaction that ends too late is not committed.
- * So a mutation that the gateway answered with 504 is not carried out afterwards.
+ * The same holds when the client has disconnected. So a mutation that the gateway answered with 504 is not carried out afterwards.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -8,6 +8,8 @@ interface Deadline {
   /** In milliseconds of `performance.now()`. */
   readonly startBy: number;
   readonly commitBy: number;
+  /** Returns whether the client has disconnected. */
+  readonly isAbandoned: () => boolean;
 }
 
 const deadlines = new AsyncLocalStorage<Deadline>();
@@ -20,10 +22,13 @@ export interface TimeAllowed {
   readonly commitMs: number;
 }
 
-/** Runs `work` with a deadline for the statements that it sends through the pool of `database.ts`. */
-export function runWithDeadline<T>({ startMs, commitMs }: TimeAllowed, work: () => T): T {
+/**
+ * Runs `work` with a deadline for the statements that it sends through the pool of `database.ts`. They are too late also when `isAbandoned`
+ * returns that the client has disconnected. Default: it never does.
+ */
+export function runWithDeadline<T>({ startMs, commitMs }: TimeAllowed, work: () => T, isAbandoned = () => false): T {
   const now = performance.now();
-  return deadlines.run({ startBy: now + startMs, commitBy: now + commitMs }, work);
+  return deadlines.run({ startBy: now + startMs, commitBy: now + commitMs, isAbandoned }, work);
 }
 
 /** Returns whether the current code runs with a deadline, that is, for a mutation. */
@@ -35,7 +40,8 @@ export function hasDeadline(): boolean {
 export function lateness(statement: string): 'late' | 'expired' | undefined {
   const deadline = deadlines.getStore();
   if (!deadline || statement === 'ROLLBACK') return undefined;
-  const now = performance.now();
-  if (statement === 'COMMIT') return now > deadline.commitBy ? 'expired' : undefined;
-  return now > deadline.startBy ? 'late' : undefined;
+  const isCommit = statement === 'COMMIT';
+  const isLate = performance.now() > (isCommit ? deadline.commitBy : deadline.startBy) || deadline.isAbandoned();
+  if (!isLate) return undefined;
+  return isCommit ? 'expired' : 'late';
 }

@@ -1,8 +1,10 @@
 /** Limits how mutations use the database: a maximum at once, each within its time, and a retry after a serialization failure. */
+import { setImmediate } from 'node:timers/promises';
 import { fail } from '@trestle/schema/errors';
 import { type GraphQLField, type GraphQLSchema, defaultFieldResolver } from 'graphql';
 import { isSerializationFailure } from '../database/database-faults.ts';
 import { type TimeAllowed, runWithDeadline } from '../database/deadline.ts';
+import type { RequestContext } from '../request/context.ts';
 
 /** How often a mutation is retried whose transaction was rolled back because of a concurrent one; it has changed nothing until then. */
 const RETRIES = 2;
@@ -16,15 +18,35 @@ export interface MutationLimits {
   readonly allowed: TimeAllowed;
 }
 
-/** Wraps the resolvers of all mutations. A mutation that does not start in time throws SERVICE_UNAVAILABLE and has changed nothing. */
+/** What a mutation needs of its context. */
+type Requester = Pick<RequestContext, 'isAbandoned'> | undefined;
+
+/**
+ * Wraps the resolvers of all mutations. A mutation that does not start in time, or whose client has disconnected before, throws
+ * SERVICE_UNAVAILABLE and has changed nothing.
+ */
 export function applyMutationLimits(schema: GraphQLSchema, limits: MutationLimits): void {
   const queue = new MutationQueue(limits);
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {}) as GraphQLField<unknown, unknown>[];
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {}) as GraphQLField<unknown, Requester>[];
   for (const field of fields) {
     const { resolve = defaultFieldResolver } = field;
-    field.resolve = (source, args: Record<string, unknown>, context, info) =>
-      runWithDeadline(limits.allowed, () => queue.run(() => retry(() => resolve(source, args, context, info))));
+    field.resolve = async (source, args: Record<string, unknown>, context, info) => {
+      await readEndOfConnection();
+      const isAbandoned = () => context?.isAbandoned?.() ?? false;
+      if (isAbandoned()) throw fail('SERVICE_UNAVAILABLE', 'The client has disconnected. Nothing was changed.');
+      const run = () => queue.run(() => retry(() => resolve(source, args, context, info)));
+      return runWithDeadline(limits.allowed, run, isAbandoned);
+    };
   }
+}
+
+/**
+ * Resolves after the next turn of the event loop. A process that was stopped, or busy for long, reads requests that the gateway has given up
+ * since, and the end of their connections in the turn after each.
+ */
+async function readEndOfConnection(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 async function retry(work: () => unknown): Promise<unknown> {

@@ -154,7 +154,8 @@ function toRequestContext({ request, response }: Exchange, verifier: CallerVerif
       denials: new Map(),
       idempotency: parseIdempotencyKey(request.headers),
       report,
-      isAbandoned: () => response.destroyed,
+      // No response is sent once the client has ended its side of the connection.
+      isAbandoned: () => response.destroyed || request.socket.readableEnded,
       http: toHttpExchange(request, response),
     };
   } catch (error) {
