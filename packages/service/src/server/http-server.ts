@@ -236,7 +236,7 @@ function createNodeServer({
   // Otherwise Node silently drops the headers beyond the thousandth, which could be a second credential. Their size is limited anyway.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
-  readInParts(server, hasUpgrades);
+  readInParts(server);
   return server;
 }
 
