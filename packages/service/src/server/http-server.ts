@@ -18,6 +18,7 @@ import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from '../http1/traffic.ts';
 import { watchHttp1 } from '../http1/transfers.ts';
 import { createUpgrades } from './upgrades.ts';
+import { keepSending } from './idle-connections.ts';
 import { readInParts } from '../http1/reads-in-parts.ts';
 import { createPipelinedBytes } from '../http1/pipelined-bytes.ts';
 import { type PipelineLimits, handleInOrder } from '../http1/pipelining.ts';
@@ -237,6 +238,7 @@ function createNodeServer({
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
   readInParts(server);
+  keepSending(server);
   return server;
 }
 
