@@ -1,44 +1,30 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from '@jest/globals';
-import { createLog } from '@trestle/log';
-import { createProbes } from '../probes/probes.ts';
-import { startService } from '../service.ts';
-import { createSelfSigned } from '../testing/test-authority.ts';
+import { keepSending } from './idle-connections.ts';
 
 /** More than the kernel holds for a client that does not read. */
 const BODY = Buffer.alloc(8 * 1024 * 1024);
 
-it.each([['HTTP'], ['HTTPS']])('a response over %s that was ended before the process stops is sent to a slow client', async (protocol) => {
-  const isSecure = protocol === 'HTTPS';
-  const service = await startService({
-    ...{ log: createLog({ service: 'test', level: 'silent' }), port: 0, host: '127.0.0.1' },
-    probes: createProbes({ isReady: () => true }),
-    handle: (_, response) => response.end(BODY),
-    ...(isSecure && { tls: await createSelfSigned() }),
-  });
-  const target = { port: service.port, host: '127.0.0.1', rejectUnauthorized: false };
-  const socket = isSecure ? connectTls(target) : connect(target);
+it('sends a response that was ended before the server closes to a slow client, and then closes its connection', async () => {
+  const server = createServer((_, response) => response.end(BODY));
+  keepSending(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
   let length = 0;
-  await once(socket, isSecure ? 'secureConnect' : 'connect');
+  socket.on('data', (chunk: Buffer) => (length += chunk.length));
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (length += chunk.length));
   await once(socket, 'data');
   socket.pause();
-  const stopped = service.stop();
-  // The listener is closed after the idle connections.
-  for (;;) {
-    const probe = connect(service.port, '127.0.0.1');
-    const isOpen = await once(probe, 'connect').then(
-      () => true,
-      () => false,
-    );
-    probe.destroy();
-    if (!isOpen) break;
-  }
+  server.close();
+  server.closeIdleConnections();
   socket.resume();
-  await once(socket, 'close');
-  await stopped;
+  while (length < BODY.length && !socket.closed) await new Promise(setImmediate);
   expect(length).toBeGreaterThan(BODY.length);
+  while (!socket.closed) {
+    server.closeIdleConnections();
+    await new Promise(setImmediate);
+  }
 });
