@@ -95,6 +95,11 @@ describe('an upgrade', () => {
     expect(await exchange(await open(), ask('websocket'))).toContain('served');
   });
 
+  it('ends the connection when a response is still to be sent, also when its body is not complete', async () => {
+    const port = await open((_, socket) => socket.end('mine'));
+    expect(await exchange(port, `GET / HTTP/1.1\r\nHost: a\r\n\r\n${ask('websocket').replace(': 5', ': 50')}`)).not.toContain('mine');
+  });
+
   it('is cut off when the process stops and neither side closes it', async () => {
     let arrived: () => void = () => undefined;
     const upgraded = new Promise<void>((resolve) => (arrived = resolve));

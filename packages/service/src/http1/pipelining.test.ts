@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from '../probes/probes.ts';
 import { type Service, startService } from '../service.ts';
+import { createSelfSigned } from '../testing/test-authority.ts';
 import type { Handle } from './pipelining.ts';
 
 let service: Service | undefined;
@@ -87,5 +89,23 @@ describe('requests that a client pipelines on one connection', () => {
     while (turns.length < 30) await new Promise(setImmediate);
     isOver = true;
     expect(new Set(turns).size).toBe(30);
+  });
+
+  it('are not begun after a response with Connection: close, also while TLS ends (RFC 9112 §9.6)', async () => {
+    const begun: unknown[] = [];
+    const tls = await createSelfSigned();
+    const probes = createProbes({ isReady: () => true });
+    service = await startService({
+      ...{ log: createLog({ service: 'test', level: 'silent' }), port: 0, host: '127.0.0.1', probes, tls },
+      handle: ({ method }, response) => {
+        begun.push(method);
+        setImmediate(() => response.writeHead(200, { connection: 'close', 'content-length': 0 }).end());
+      },
+    });
+    socket = connectTls({ port: service.port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    socket.resume().write(REQUEST.replace('GET', 'HEAD') + REQUEST.repeat(20));
+    await once(socket, 'close');
+    expect(begun).toEqual(['HEAD']);
   });
 });

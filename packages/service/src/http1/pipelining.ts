@@ -39,7 +39,8 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
     const { socket } = request;
     const proceed = () => {
       connection.isBusy = false;
-      if (!socket.destroyed) connection.waiting.shift()?.();
+      // A server must not process what follows its `Connection: close` (RFC 9112 §9.6): the end is sent, and the connection not destroyed yet.
+      if (socket.writable) connection.waiting.shift()?.();
     };
     response.once('close', () => {
       // In a later turn of the event loop: the requests of other connections come between those of this one.
@@ -55,8 +56,8 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
       return;
     }
     const { socket } = request;
-    // Node.js reads the rest of what has arrived.
-    if (socket.destroyed) return;
+    // Node.js reads the rest of what has arrived. Nothing can be sent any more after `Connection: close` either.
+    if (!socket.writable) return;
     let connection = connections.get(socket);
     if (!connection) {
       connection = { isBusy: false, waiting: [], bytes: undefined };

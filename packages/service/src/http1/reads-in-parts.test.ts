@@ -11,20 +11,20 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
 let client: Socket;
+let bytes = createPipelinedBytes();
 const upgraded: Socket[] = [];
 afterEach(() => {
+  bytes = createPipelinedBytes();
   client.destroy();
   for (const socket of upgraded.splice(0)) socket.destroy();
   server.closeAllConnections();
   server.close();
 });
 
-let bytes = createPipelinedBytes();
-
 /** Starts a server with this handler, and opens a connection to it. */
-async function open(handle: (request: IncomingMessage, response: ServerResponse) => void, hasUpgrades = false): Promise<Socket> {
+async function open(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Socket> {
   server = createServer(handle);
-  readInParts(server, { hasUpgrades, bytes, onFlood: () => undefined });
+  readInParts(server, { bytes, onFlood: () => undefined });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined);
@@ -92,7 +92,7 @@ describe('requests that arrive in one read', () => {
   });
 
   it('are read up to a request for a WebSocket: more behind it closes the connection', async () => {
-    const socket = await open((_, response) => response.end(), true);
+    const socket = await open((_, response) => response.end());
     server.on('upgrade', (_, own: Socket) => upgraded.push(own));
     const upgrade = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     socket.write(upgrade + REQUEST.repeat(1000));
@@ -101,7 +101,7 @@ describe('requests that arrive in one read', () => {
   });
 
   it('leave what follows a WebSocket upgrade to its handler', async () => {
-    const socket = await open((_, response) => response.end(), true);
+    const socket = await open((_, response) => response.end());
     const received = new Promise((resolve) => {
       server.on('upgrade', (_, own: Socket, head: Buffer) => {
         upgraded.push(own);
@@ -116,4 +116,35 @@ describe('requests that arrive in one read', () => {
     socket.write('\r\n\r\n'.repeat(1000));
     expect(await received).toContain('\r\n\r\n'.repeat(100));
   });
+
+  it('leave the connections of others alone when they follow a refused CONNECT', async () => {
+    const targets: string[] = [];
+    const socket = await open(({ url = '', headers }, response) => {
+      targets.push(`${url} of ${String(headers.host)}`);
+      response.end('done');
+    });
+    server.on('connect', (_, own: Socket) => upgraded.push(own.resume()));
+    socket.write('CONNECT y:1 HTTP/1.1\r\nHost: y\r\n\r\n');
+    while (upgraded.length === 0) await new Promise(setImmediate);
+    const other = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    let text = '';
+    other.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    other.write('GET /own HTTP/1.1\r\nHost: other\r\n');
+    const [before] = upgraded;
+    while ((await connections()) < 2) await new Promise(setImmediate);
+    socket.write(`\r\nGET /foreign HTTP/1.1\r\nHost: y\r\n\r\n${REQUEST.repeat(300)}`);
+    while ((before as Socket).bytesRead < 300 * REQUEST.length) await new Promise(setImmediate);
+    other.write('\r\n');
+    while (!text.includes('done')) await once(other, 'data');
+    other.destroy();
+    expect(targets).toEqual(['/own of other']);
+  });
 });
+
+async function connections(): Promise<number> {
+  return await new Promise((resolve) => {
+    server.getConnections((_, count) => {
+      resolve(count);
+    });
+  });
+}

@@ -21,6 +21,10 @@ beforeAll(async () => {
       handled.push(request);
       if (request.url === '/early') response.writeHead(413, { 'content-length': '0' }).end();
       else if (request.url === '/held') release = () => response.end('held');
+      else if (request.url === '/begun') {
+        response.writeHead(200, { 'content-length': '5' }).write('be');
+        release = () => response.end('gun');
+      }
       // Answers once the body is there.
       else request.resume().on('end', () => response.end(`served ${String(request.rawHeaders.length)}`));
     },
@@ -231,5 +235,18 @@ describe('a connection that was refused', () => {
       socket.resetAndDestroy();
     }
     expect((await exchange(get('Connection: close\r\n'))).status).toBe(200);
+  });
+});
+
+describe('a fault behind a request whose response has been begun', () => {
+  it('is refused after that response, and the connection ends', async () => {
+    let text = '';
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write('GET /begun HTTP/1.1\r\nHost: a\r\n\r\nG?T / HTTP/1.1\r\n\r\n');
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await once(socket, 'data');
+    release();
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK[^]*\r\n\r\nbegunHTTP\/1\.1 501 Not Implemented\r\n/);
   });
 });

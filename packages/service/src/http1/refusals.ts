@@ -159,7 +159,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   if (upgrade) {
     server.on('upgrade', (request: IncomingMessage, socket, head) => {
       socket.on('error', () => socket.destroy());
-      if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
+      // Node.js 26 wraps the connection of an upgrade with a body.
+      if (latest.get(request.socket)?.response.writableFinished === false) socket.destroy();
       else if (!readHead(request)) refuseBare(socket.resume(), MALFORMED, { request });
       else upgrade(request, socket, head);
     });
@@ -168,10 +169,11 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     if (refused.has(socket)) return;
     const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;
     const exchange = latest.get(socket);
+    const refuseNext = refuseBare.bind(undefined, socket, reason, toRefusedExchange(error, socket));
     if (!socket.writable) socket.destroy();
-    else if (!exchange || isOver(exchange)) refuseBare(socket, reason, toRefusedExchange(error, socket));
+    else if (!exchange || isOver(exchange)) refuseNext();
     // The fault follows a complete request, whose own response is still to be sent.
-    else if (exchange.request.complete) exchange.response.shouldKeepAlive = false;
+    else if (exchange.request.complete) endAfter(exchange.response, socket, refuseNext);
     // A refusal cannot follow a response that was begun before the request was complete.
     else if (exchange.response.headersSent || exchange.previous?.writableFinished === false) socket.destroy();
     else refuseBare(socket, reason, exchange);
@@ -259,6 +261,15 @@ interface ParserError extends Error {
 /** A response that has been sent is not kept for the life of the connection, nor what its listeners refer to. */
 function unsent(response: ServerResponse | undefined): ServerResponse | undefined {
   return response?.writableFinished === true ? undefined : response;
+}
+
+/** Makes the connection end with this response. When its head already says otherwise, `refuse` is called behind it: once, for the first fault. */
+function endAfter(response: ServerResponse, socket: Duplex, refuse: () => void): void {
+  if (response.headersSent && response.shouldKeepAlive)
+    response.once('close', () => {
+      if (socket.writable) refuse();
+    });
+  response.shouldKeepAlive = false;
 }
 
 function isOver({ request, response }: Exchange): boolean {

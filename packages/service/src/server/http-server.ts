@@ -18,6 +18,7 @@ import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from '../http1/traffic.ts';
 import { watchHttp1 } from '../http1/transfers.ts';
 import { createUpgrades } from './upgrades.ts';
+import { keepSending } from './idle-connections.ts';
 import { readInParts } from '../http1/reads-in-parts.ts';
 import { createPipelinedBytes } from '../http1/pipelined-bytes.ts';
 import { type PipelineLimits, handleInOrder } from '../http1/pipelining.ts';
@@ -53,7 +54,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
   const pipeline = limitPipelines(traffic);
-  readInParts(server, { ...pipeline, hasUpgrades: upgrade !== undefined });
+  readInParts(server, pipeline);
   const lean = readLean(server, options, { limits, maxHeaderBytes, pipeline });
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
@@ -241,6 +242,7 @@ function createNodeServer({
   // Otherwise Node silently drops the headers beyond the thousandth, which could be a second credential. Their size is limited anyway.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
+  keepSending(server);
   return server;
 }
 
