@@ -179,7 +179,7 @@ export class ExecutionErrors {
 
   /** Adds a failure because of which fields of the objects at this place may be missing. */
   #failAt(error: ResultError, place: ErrorPath, keys: readonly string[]): void {
-    const failure: Failure = { error, keys: new Set(keys), path: place.length > 0 ? toPrefix(place) : undefined, places: [], count: 0 };
+    const failure: Failure = { error, keys: new Set(keys), path: toFailedPath(place, keys), places: [], count: 0 };
     const key = toKey(place);
     const others = this.#byPlace.get(key);
     this.#failures.add(failure);
@@ -251,6 +251,12 @@ function firstOfEachPath(paths: readonly ErrorPath[]): ErrorPath[] {
     if (!firsts.has(pattern)) firsts.set(pattern, path);
   }
   return [...firsts.values()];
+}
+
+/** Returns the path of a failure when no field is known to be missing because of it: another field may have made the data null. */
+function toFailedPath(place: ErrorPath, keys: readonly string[]): ErrorPath | undefined {
+  if (place.length > 0) return toPrefix(place);
+  return keys.length === 1 ? keys : undefined;
 }
 
 /** Returns the part of a fetch's path that all of its objects share. */
