@@ -10,7 +10,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 /**
  * A connection with more waiting requests is closed. Browsers do not pipeline, and load generators that do stay below. Without the limit, a
  * client that reads no responses would cause the work of all its requests, whose responses the server would keep. Node.js makes an error for each
- * waiting request of a connection that closes: with a limit of 100, clients that repeat this on 30 connections delayed others by 200 ms.
+ * waiting request of a connection that closes: with a limit of 100, a client with 30 such connections delayed others by 200 ms.
  */
 const MAX_WAITING = 32;
 /** What the objects of a waiting request take beside its head and its body: 3 KB for a GET, as measured. */

@@ -263,7 +263,7 @@ function unsent(response: ServerResponse | undefined): ServerResponse | undefine
   return response?.writableFinished === true ? undefined : response;
 }
 
-/** Makes the connection end with this response. When its head already says otherwise, `refuse` is called behind it: once, for the first fault. */
+/** Makes the connection end with this response. When its head has been sent without saying so, `refuse` is called after it: once, for the first fault. */
 function endAfter(response: ServerResponse, socket: Duplex, refuse: () => void): void {
   if (response.headersSent && response.shouldKeepAlive)
     response.once('close', () => {

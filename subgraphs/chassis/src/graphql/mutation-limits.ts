@@ -41,8 +41,8 @@ export function applyMutationLimits(schema: GraphQLSchema, limits: MutationLimit
 }
 
 /**
- * Resolves after the next turn of the event loop. A process that was stopped, or busy for long, reads requests that the gateway has given up
- * since, and the end of their connections in the turn after each.
+ * Resolves after two turns of the event loop. A process that was stopped, or busy for long, first reads a request that the gateway has given up
+ * meanwhile, and only then the end of its connection.
  */
 async function readEndOfConnection(): Promise<void> {
   await setImmediate();
