@@ -56,7 +56,7 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
       return;
     }
     const { socket } = request;
-    // Node.js reads the rest of what has arrived. Nothing can be sent any more after `Connection: close` either.
+    // A response with `Connection: close` has been sent, and Node.js still parses the rest of what has arrived: nothing more can be sent.
     if (!socket.writable) return;
     let connection = connections.get(socket);
     if (!connection) {

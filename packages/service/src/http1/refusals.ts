@@ -187,8 +187,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
 
 /**
  * Returns whether the connection of a new request has been closed, and ends such a request. There are such requests because the parser reads to the end
- * of the 64 KiB that it has, also after too many pipelined requests closed the connection. They are ended here because Node.js otherwise creates an error
- * with a stack for each, which takes most of the time.
+ * of the part that it has (`reads-in-parts.ts`), also after too many pipelined requests closed the connection. They are ended here because Node.js
+ * otherwise creates an error with a stack for each, which takes most of the time.
  */
 function isDropped(request: IncomingMessage): boolean {
   if (!request.socket.destroyed) return false;
