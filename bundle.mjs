@@ -74,6 +74,8 @@ async function bundle([folder, entryPoints]) {
     target: 'node20',
     // Writes constants into the loops over bytes: a bundle has variables in their place, which V8 reads each time.
     minifySyntax: true,
+    // Otherwise graphql and others check at each step what only mistakes of a developer need. The modules in `dist` do.
+    define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
     external: EXTERNAL,
     // CommonJS packages call require().

@@ -169,6 +169,24 @@ describe('admission', () => {
     }
   });
 
+  it('begins requests that stop the event loop one after the other, and between those of other clients', async () => {
+    let clock = 0;
+    const { begun, enter, names } = create({ now: () => clock });
+    enter('b0', 'a0');
+    admission.charge('a', 40);
+    enter('a1', 'a2');
+    await setTimeout(60);
+    expect(names('a')).toEqual(['a0']);
+    // Other requests have had as much time.
+    clock += 80;
+    await until(() => names('a').length > 1);
+    expect(names('a')).toEqual(['a0', 'a1']);
+    admission.charge('a', 40);
+    for (const { slot } of [...begun]) slot.release();
+    // Nothing else is in flight.
+    await until(() => names('a').length > 2);
+  });
+
   it('lets a client that has used as much time as the others wait', () => {
     const { enter, names } = create();
     enter('b0', ...many('a', 40));

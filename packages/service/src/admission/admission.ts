@@ -1,10 +1,12 @@
 /**
  * Shares a busy process between its clients: requests beyond what it can process at once wait, and begin for each client in turn. A client with
- * fewer requests in flight than its equal share never waits, nor does one that has used little of the event loop's time. While there is only one
- * client, or the event loop is idle, no request waits.
+ * fewer requests in flight than its equal share never waits, nor does one that has used little of the event loop's time. The exception is a client whose
+ * requests stop the event loop: they begin one after the other, between those of others. While there is only one client, or the event loop is idle, no
+ * request waits.
  */
 import { performance } from 'node:perf_hooks';
 import { type Client, ClientQueues, type Slot, type Task } from './client-queues.ts';
+import { CostlyRequests } from './costly-requests.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
 import { RecentUse } from './recent-use.ts';
 import { watchUtilization } from '../process/utilization.ts';
@@ -44,9 +46,14 @@ export interface AdmissionOptions {
 interface Held {
   readonly client: string;
   readonly since: number;
-  /** Whether it began because its client had used little time. */
-  readonly isLight: boolean;
+  readonly kind: Kind;
 }
+
+/** Why a request began: its client had used little time, its requests are costly and it was their turn, or there was room. */
+type Kind = 'light' | 'costly' | 'other';
+
+/** The limit of all requests in flight. */
+const LIMIT = { initial: 16, least: 2 };
 
 const MAX_WAITING = 2000;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -76,10 +83,11 @@ class FairAdmission implements Admission {
   readonly #options: Required<AdmissionOptions>;
   readonly #queues = new ClientQueues();
   /** Clients below their equal share may exceed it. */
-  readonly #limit = new InFlightLimit();
+  readonly #limit = new InFlightLimit(LIMIT);
   /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
   readonly #use: RecentUse;
+  readonly #costly: CostlyRequests;
   #lightInFlight = 0;
   #tickedAt = 0;
   #latest: string | undefined;
@@ -95,7 +103,10 @@ class FairAdmission implements Admission {
     now = () => performance.now(),
   }: AdmissionOptions) {
     this.#options = { maxWaiting, maxWaitingBytes, readUtilization, now };
-    this.#use = new RecentUse(now);
+    this.#use = new RecentUse(now, (client, milliseconds) => {
+      if (this.#use.isCostly(client)) this.#costly.charge(milliseconds);
+    });
+    this.#costly = new CostlyRequests(now);
   }
 
   isShared(client: string): boolean {
@@ -110,14 +121,16 @@ class FairAdmission implements Admission {
   enter(task: Task): boolean {
     this.#record(task.client);
     const client = this.#queues.find(task.client);
-    const isLight = this.#mayExceed(task.client, client);
-    if (isLight || this.#isBelowShare(client) || (this.#hasRoom() && !this.#queues.hasWaiting)) {
-      task.begin(this.#hold(client, task, isLight));
+    const isCostly = this.#use.isCostly(task.client);
+    const isLight = !isCostly && this.#mayExceed(task.client, client);
+    if (isLight || (!isCostly && (this.#isBelowShare(client) || (this.#hasRoom() && !this.#queues.hasWaiting)))) {
+      task.begin(this.#hold(client, task, isLight ? 'light' : 'other'));
       return true;
     }
     const { maxWaiting, maxWaitingBytes } = this.#options;
     if (client.waiting.size >= maxWaiting || client.bytes + task.bytes > maxWaitingBytes) return false;
-    this.#queues.wait(client, task);
+    this.#queues.wait(client, task, isCostly);
+    this.#fill();
     return true;
   }
 
@@ -142,11 +155,12 @@ class FairAdmission implements Admission {
     clearInterval(this.#timer);
   }
 
-  #hold(client: Client, task: Task, isLight = false): Slot {
+  #hold(client: Client, task: Task, kind: Kind): Slot {
     this.#queues.enter(task.client, client);
-    const held: Held = { client: task.client, since: this.#options.now(), isLight };
+    const held: Held = { client: task.client, since: this.#options.now(), kind };
     this.#held.add(held);
-    if (isLight) this.#lightInFlight++;
+    if (kind === 'light') this.#lightInFlight++;
+    else if (kind === 'costly') this.#costly.enter();
     this.#limit.observe(this.#held.size);
     return {
       release: () => {
@@ -158,7 +172,7 @@ class FairAdmission implements Admission {
   #release(held: Held): void {
     const client = this.#drop(held);
     const own = client?.waiting.values().next().value;
-    if (client && own) {
+    if (client && own && !client.isCostly) {
       const isLight = this.#mayExceed(held.client, client);
       if (isLight || this.#isBelowShare(client)) this.#beginNext(client, own, isLight);
     }
@@ -168,7 +182,8 @@ class FairAdmission implements Admission {
   /** Ends the count of a request as in flight. Returns its client, and undefined for a request that no longer counted. */
   #drop(held: Held): Client | undefined {
     if (!this.#held.delete(held)) return undefined;
-    if (held.isLight) this.#lightInFlight--;
+    if (held.kind === 'light') this.#lightInFlight--;
+    else if (held.kind === 'costly') this.#costly.leave();
     return this.#queues.leave(held.client);
   }
 
@@ -189,33 +204,42 @@ class FairAdmission implements Admission {
   /** Begins a waiting request after the event loop has polled for I/O, which keeps its iterations short. */
   #beginNext(client: Client, task: Task, isLight: boolean): void {
     this.#queues.remove(task);
-    const slot = this.#hold(client, task, isLight);
+    const slot = this.#hold(client, task, isLight ? 'light' : 'other');
     setImmediate(() => {
       task.begin(slot);
     });
   }
 
-  /** Begins waiting requests up to the limit, some in each iteration of the event loop: hundreds at once would stop it for hundreds of milliseconds. */
+  /**
+   * Begins the waiting requests that may begin, some in each iteration of the event loop: hundreds at once would stop it for hundreds of milliseconds. Of
+   * costly clients one in each iteration.
+   */
   #fill(): void {
-    if (this.#isFilling || !this.#queues.hasWaiting || !this.#hasRoom()) return;
+    if (this.#isFilling || !(this.#mayBegin('other') || this.#mayBegin('costly'))) return;
     this.#isFilling = true;
     setImmediate(() => {
       this.#isFilling = false;
       const { now } = this.#options;
       const until = now() + BEGINNING_MS;
       try {
-        while (this.#hasRoom() && this.#beginTurn() && now() < until);
+        while (this.#beginTurn('other') && now() < until);
+        this.#beginTurn('costly');
       } finally {
         this.#fill();
       }
     });
   }
 
-  /** Begins a request of the client whose turn it is. Returns false when none waits. */
-  #beginTurn(): boolean {
-    const next = this.#queues.takeNext();
+  #mayBegin(kind: 'costly' | 'other'): boolean {
+    if (kind === 'other') return this.#queues.hasWaiting && this.#hasRoom();
+    return this.#queues.hasCostlyWaiting && this.#costly.mayBegin(this.#held.size - this.#costly.inFlight);
+  }
+
+  /** Begins a request of the client whose turn it is. Returns false when none waits that may begin. */
+  #beginTurn(kind: 'costly' | 'other'): boolean {
+    const next = this.#mayBegin(kind) ? this.#queues.takeNext(kind) : undefined;
     if (!next) return false;
-    next.task.begin(this.#hold(next.client, next.task));
+    next.task.begin(this.#hold(next.client, next.task, kind));
     return true;
   }
 
@@ -233,6 +257,7 @@ class FairAdmission implements Admission {
     this.#sharedUntil = now + PRESENCE_MS;
     if (this.#timer) return;
     this.#limit.begin(this.#held.size);
+    this.#costly.begin();
     this.#tickedAt = now;
     this.#options.readUtilization();
     this.#timer = setInterval(() => {
@@ -250,10 +275,12 @@ class FairAdmission implements Admission {
     this.#use.decay(elapsed);
     this.#tickedAt = now;
     const isBusy = this.#options.readUtilization() >= BUSY;
-    const { hasWaiting } = this.#queues;
+    const { hasWaiting, hasCostlyWaiting } = this.#queues;
     const isShared = now <= this.#sharedUntil;
-    this.#limit.adapt({ isBusy, intervals: Math.max(1, Math.round(elapsed / TICK_MS)), hasWaiting, isShared, inFlight: this.#held.size });
-    if (!isShared && !hasWaiting) this.#end();
+    const load = { isBusy, intervals: Math.max(1, Math.round(elapsed / TICK_MS)), isShared };
+    this.#limit.adapt({ ...load, hasWaiting, inFlight: this.#held.size });
+    this.#costly.adapt({ ...load, hasWaiting: hasCostlyWaiting });
+    if (!isShared && !hasWaiting && !hasCostlyWaiting) this.#end();
     this.#fill();
   }
 
@@ -263,6 +290,7 @@ class FairAdmission implements Admission {
     this.#timer = undefined;
     this.#held.clear();
     this.#lightInFlight = 0;
+    this.#costly.clear();
     this.#queues.clear();
     this.#use.clear();
   }

@@ -1,4 +1,7 @@
-/** The clients of an admission: how much each has in flight, and its waiting requests, which begin for each client in turn. No I/O. */
+/**
+ * The clients of an admission: how much each has in flight, and its waiting requests, which begin for each client in turn. Clients whose requests are
+ * costly have turns of their own. No I/O.
+ */
 
 /** A request, or other work, to be admitted. */
 export interface Task {
@@ -21,26 +24,36 @@ export interface Client {
   readonly waiting: Set<Task>;
   /** What its waiting requests hold in memory. */
   bytes: number;
+  /** Whether its waiting requests have the turns of costly clients. */
+  isCostly: boolean;
 }
+
+type Turns = Map<string, Client>;
 
 /** Clients by their names; each is kept while it has a request. */
 export class ClientQueues {
   readonly #clients = new Map<string, Client>();
   /** Clients with waiting requests, in the order of their turns. */
-  readonly #turns = new Map<string, Client>();
+  readonly #turns: Turns = new Map();
+  readonly #costlyTurns: Turns = new Map();
 
   /** The number of clients. */
   get size(): number {
     return this.#clients.size;
   }
 
+  /** Whether requests wait of clients that are not costly. */
   get hasWaiting(): boolean {
     return this.#turns.size > 0;
   }
 
+  get hasCostlyWaiting(): boolean {
+    return this.#costlyTurns.size > 0;
+  }
+
   /** Returns a client; one without requests has neither any in flight nor waiting. */
   find(name: string): Client {
-    return this.#clients.get(name) ?? { inFlight: 0, waiting: new Set(), bytes: 0 };
+    return this.#clients.get(name) ?? { inFlight: 0, waiting: new Set(), bytes: 0, isCostly: false };
   }
 
   /** Counts a request of the client as in flight. */
@@ -57,11 +70,16 @@ export class ClientQueues {
     return client;
   }
 
-  /** Adds a waiting request to those of a client that has one in flight. */
-  wait(client: Client, task: Task): void {
+  /** Adds a waiting request. With `isCostly` all of its client get the turns of costly clients. */
+  wait(client: Client, task: Task, isCostly: boolean): void {
     client.waiting.add(task);
     client.bytes += task.bytes;
-    this.#turns.set(task.client, client);
+    if (isCostly && !client.isCostly) {
+      client.isCostly = true;
+      this.#turns.delete(task.client);
+    }
+    this.#turnsOf(client).set(task.client, client);
+    this.#clients.set(task.client, client);
   }
 
   /** Removes a waiting request. Does nothing for any other. */
@@ -70,20 +88,22 @@ export class ClientQueues {
     if (!client?.waiting.delete(task)) return;
     client.bytes -= task.bytes;
     if (client.waiting.size > 0) return;
-    this.#turns.delete(task.client);
+    this.#turnsOf(client).delete(task.client);
+    client.isCostly = false;
     if (client.inFlight === 0) this.#clients.delete(task.client);
   }
 
   /** Removes and returns a request of the client whose turn it is, which has its next turn after all others. */
-  takeNext(): { readonly client: Client; readonly task: Task } | undefined {
-    const [turn] = this.#turns;
+  takeNext(kind: 'costly' | 'other'): { readonly client: Client; readonly task: Task } | undefined {
+    const turns = kind === 'costly' ? this.#costlyTurns : this.#turns;
+    const [turn] = turns;
     if (!turn) return undefined;
     const [name, client] = turn;
     const [task] = client.waiting;
     // A Map keeps the order of insertion: this puts the client last.
-    this.#turns.delete(name);
+    turns.delete(name);
     if (!task) return undefined;
-    this.#turns.set(name, client);
+    turns.set(name, client);
     this.remove(task);
     return { client, task };
   }
@@ -91,5 +111,9 @@ export class ClientQueues {
   /** Forgets all clients. None may have waiting requests. */
   clear(): void {
     this.#clients.clear();
+  }
+
+  #turnsOf({ isCostly }: Client): Turns {
+    return isCostly ? this.#costlyTurns : this.#turns;
   }
 }

@@ -4,7 +4,7 @@ import { InFlightLimit, type Load } from './in-flight-limit.ts';
 const IDLE: Load = { isBusy: false, intervals: 1, hasWaiting: false, isShared: true, inFlight: 0 };
 
 function begin(inFlight: number): InFlightLimit {
-  const limit = new InFlightLimit();
+  const limit = new InFlightLimit({ initial: 16, least: 2 });
   limit.begin(inFlight);
   return limit;
 }

@@ -14,6 +14,18 @@ describe('RecentUse', () => {
     expect(new RecentUse(() => performance.now()).isLight('a')).toBe(false);
   });
 
+  it('calls a client costly for a short time after it has stopped the event loop, unless it has used little in all', () => {
+    const use = new RecentUse(() => performance.now());
+    use.add('a', 40);
+    use.add('b', 6);
+    for (let n = 0; n < 100; n++) use.add('c', 1);
+    expect(['a', 'b', 'c', 'unknown'].map((client) => use.isCostly(client))).toEqual([false, false, false, false]);
+    use.add('a', 20);
+    expect(use.isCostly('a')).toBe(true);
+    use.decay(1000);
+    expect(use.isCostly('a')).toBe(false);
+  });
+
   it('halves the use of every client in a quarter of a second, and forgets it in the end', () => {
     const use = new RecentUse(() => performance.now());
     use.add('a', 100);

@@ -4,17 +4,28 @@
 const HALF_LIFE_MS = 250;
 /** A use below this is forgotten. */
 const MIN_USE_MS = 0.05;
+/** Others notice when the event loop is stopped for so long. */
+const COSTLY_MS = 5;
+
+/** What one client has used; both values lose half of themselves in each half-life. */
+interface Use {
+  sumMs: number;
+  /** The longest that it has used without a pause. */
+  longestMs: number;
+}
 
 /** The recent use of each client. */
 export class RecentUse {
-  readonly #byClient = new Map<string, number>();
+  readonly #byClient = new Map<string, Use>();
   readonly #now: () => number;
+  readonly #onUse: ((client: string, milliseconds: number) => void) | undefined;
   #highest = 0;
   #isMeasuring = false;
 
-  /** Takes a monotonic clock in milliseconds. */
-  constructor(now: () => number) {
+  /** Takes a monotonic clock in milliseconds, and what is called after each addition. */
+  constructor(now: () => number, onUse?: (client: string, milliseconds: number) => void) {
     this.#now = now;
+    this.#onUse = onUse;
   }
 
   /** Calls `act` and adds its time. What is measured within something else counts once. */
@@ -35,14 +46,22 @@ export class RecentUse {
 
   /** Adds milliseconds that were spent on requests of this client. */
   add(client: string, milliseconds: number): void {
-    const sum = (this.#byClient.get(client) ?? 0) + milliseconds;
-    this.#byClient.set(client, sum);
-    if (sum > this.#highest) this.#highest = sum;
+    let use = this.#byClient.get(client);
+    if (!use) this.#byClient.set(client, (use = { sumMs: 0, longestMs: 0 }));
+    use.sumMs += milliseconds;
+    if (milliseconds > use.longestMs) use.longestMs = milliseconds;
+    if (use.sumMs > this.#highest) this.#highest = use.sumMs;
+    this.#onUse?.(client, milliseconds);
   }
 
   /** Returns whether the client has used less than half as much as the client that has used most. */
   isLight(client: string): boolean {
-    return 2 * (this.#byClient.get(client) ?? 0) < this.#highest;
+    return 2 * (this.#byClient.get(client)?.sumMs ?? 0) < this.#highest;
+  }
+
+  /** Returns whether the client has stopped the event loop for long, and is not light: a pause of the machine makes no light client costly. */
+  isCostly(client: string): boolean {
+    return (this.#byClient.get(client)?.longestMs ?? 0) >= COSTLY_MS && !this.isLight(client);
   }
 
   /** Reduces the use of all clients by what this time makes of it. */
@@ -50,9 +69,9 @@ export class RecentUse {
     const factor = 0.5 ** (milliseconds / HALF_LIFE_MS);
     this.#highest *= factor;
     for (const [client, use] of this.#byClient) {
-      const left = use * factor;
-      if (left < MIN_USE_MS) this.#byClient.delete(client);
-      else this.#byClient.set(client, left);
+      use.sumMs *= factor;
+      use.longestMs *= factor;
+      if (use.sumMs < MIN_USE_MS) this.#byClient.delete(client);
     }
     if (this.#byClient.size === 0) this.#highest = 0;
   }

@@ -70,6 +70,22 @@ describe('_entities', () => {
     expect(placesOf(result)).toEqual(Array.from({ length: 100 }, (_, i) => ['_entities', 2 * i + 1]));
   });
 
+  it('resolves a long list in parts, between which other requests are handled, and keeps its order and the path of each error', async () => {
+    const ids = Array.from({ length: 2500 }, (_, i) => (i % 1200 === 7 ? 'broken' : i % 3 === 0 ? 'none' : String(i)));
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const result = await run(ids.map((id) => ({ __typename: 'Place', id })));
+    isOver = true;
+    expect(result.data).toEqual({ _entities: ids.map((id) => (['broken', 'none'].includes(id) ? null : place(id))) });
+    expect(placesOf(result)).toEqual([7, 1207, 2407].map((index) => ['_entities', index]));
+    expect(turns).toBeGreaterThan(1);
+  });
+
   it('refuses more than 100,000 representations at once', async () => {
     const { errors } = await run(Array.from({ length: 100_001 }, () => ({})));
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('100001')]);
