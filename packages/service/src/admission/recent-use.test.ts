@@ -17,13 +17,23 @@ describe('RecentUse', () => {
   it('calls a client costly for a short time after it has stopped the event loop, unless it has used little in all', () => {
     const use = new RecentUse(() => performance.now());
     use.add('a', 40);
-    use.add('b', 6);
-    for (let n = 0; n < 100; n++) use.add('c', 1);
-    expect(['a', 'b', 'c', 'unknown'].map((client) => use.isCostly(client))).toEqual([false, false, false, false]);
+    for (let n = 0; n < 100; n++) use.add('b', 1);
+    expect(['a', 'b', 'unknown'].map((client) => use.isCostly(client))).toEqual([false, false, false]);
     use.add('a', 20);
     expect(use.isCostly('a')).toBe(true);
-    use.decay(1000);
+    use.decay(500);
     expect(use.isCostly('a')).toBe(false);
+  });
+
+  it('calls a client costly neither for one short pause, nor for pauses that are the smaller part of its time', () => {
+    const use = new RecentUse(() => performance.now());
+    use.add('a', 19);
+    expect(use.isCostly('a')).toBe(false);
+    for (let n = 0; n < 50; n++) use.add('a', 1);
+    use.add('a', 19);
+    expect(use.isCostly('a')).toBe(false);
+    use.add('a', 30);
+    expect(use.isCostly('a')).toBe(true);
   });
 
   it('halves the use of every client in a quarter of a second, and forgets it in the end', () => {

@@ -5,14 +5,18 @@ const HALF_LIFE_MS = 250;
 /** A use below this is forgotten. */
 const MIN_USE_MS = 0.05;
 /** Others notice when the event loop is stopped for so long. */
-const COSTLY_MS = 5;
+const LONG_MS = 5;
+/** The time in such pieces from which a client is costly: a collection of garbage that interrupts a cheap request takes less. */
+const COSTLY_MS = 20;
 
 /** What one client has used; both values lose half of themselves in each half-life. */
 interface Use {
   sumMs: number;
-  /** The longest that it has used without a pause. */
-  longestMs: number;
+  /** The part of it that was used in pieces of at least {@link LONG_MS} without a pause. */
+  longMs: number;
 }
+
+const NONE: Use = { sumMs: 0, longMs: 0 };
 
 /** The recent use of each client. */
 export class RecentUse {
@@ -47,9 +51,9 @@ export class RecentUse {
   /** Adds milliseconds that were spent on requests of this client. */
   add(client: string, milliseconds: number): void {
     let use = this.#byClient.get(client);
-    if (!use) this.#byClient.set(client, (use = { sumMs: 0, longestMs: 0 }));
+    if (!use) this.#byClient.set(client, (use = { sumMs: 0, longMs: 0 }));
     use.sumMs += milliseconds;
-    if (milliseconds > use.longestMs) use.longestMs = milliseconds;
+    if (milliseconds >= LONG_MS) use.longMs += milliseconds;
     if (use.sumMs > this.#highest) this.#highest = use.sumMs;
     this.#onUse?.(client, milliseconds);
   }
@@ -59,9 +63,10 @@ export class RecentUse {
     return 2 * (this.#byClient.get(client)?.sumMs ?? 0) < this.#highest;
   }
 
-  /** Returns whether the client has stopped the event loop for long, and is not light: a pause of the machine makes no light client costly. */
+  /** Returns whether the client has used most of its time in long pieces, and is not light. */
   isCostly(client: string): boolean {
-    return (this.#byClient.get(client)?.longestMs ?? 0) >= COSTLY_MS && !this.isLight(client);
+    const { sumMs, longMs } = this.#byClient.get(client) ?? NONE;
+    return longMs >= COSTLY_MS && 2 * longMs >= sumMs && !this.isLight(client);
   }
 
   /** Reduces the use of all clients by what this time makes of it. */
@@ -70,7 +75,7 @@ export class RecentUse {
     this.#highest *= factor;
     for (const [client, use] of this.#byClient) {
       use.sumMs *= factor;
-      use.longestMs *= factor;
+      use.longMs *= factor;
       if (use.sumMs < MIN_USE_MS) this.#byClient.delete(client);
     }
     if (this.#byClient.size === 0) this.#highest = 0;

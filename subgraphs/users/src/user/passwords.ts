@@ -1,10 +1,11 @@
 /** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, 2 passes, 1 lane). */
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** Each hash takes 50 ms of a core and 19 MiB: more at once would starve other requests. */
-const MAX_AT_ONCE = 2;
+/** Each hash takes 50 ms of a core and 19 MiB: more at once would starve other requests, and so would one on every core. */
+const MAX_AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 
 /** Hashes and checks passwords. */
 export interface Passwords {
