@@ -70,7 +70,7 @@ export class ClientQueues {
     return client;
   }
 
-  /** Adds a waiting request. With `isCostly` all of its client get the turns of costly clients. */
+  /** Adds a waiting request. With `isCostly` all waiting requests of its client have the turns of costly clients. */
   wait(client: Client, task: Task, isCostly: boolean): void {
     client.waiting.add(task);
     client.bytes += task.bytes;
