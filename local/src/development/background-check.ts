@@ -1,6 +1,7 @@
 /** Generates types and checks them while the processes run the new code already: one step at a time, in processes of their own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { stat, utimes } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -12,12 +13,24 @@ export interface BackgroundCheck {
   stop(): Promise<void>;
 }
 
+/** What is checked. */
+export interface BackgroundCheckOptions {
+  /** The folder of the repository. */
+  readonly root: string;
+  /** The folders of the projects whose sources are watched, relative to `root`. */
+  readonly projects: readonly string[];
+  /** Gets the errors, or one line once they are gone. */
+  readonly say: (line: string) => void;
+}
+
 const require = createRequire(import.meta.url);
 const TSC = join(dirname(require.resolve('typescript-7/package.json')), 'bin/tsc');
 const MAX_OUTPUT = 20_000;
+/** The time of a file may be so much older than that of the write. */
+const CLOCK_STEP_MS = 10;
 
-/** Creates the check of all projects. `say` gets the errors, or one line once they are gone. */
-export function createBackgroundCheck(root: string, say: (line: string) => void): BackgroundCheck {
+/** Creates the check of all projects. */
+export function createBackgroundCheck({ root, projects, say }: BackgroundCheckOptions): BackgroundCheck {
   const steps = new Set<'generate' | 'check'>();
   let child: ChildProcess | undefined;
   let running: Promise<void> | undefined;
@@ -38,7 +51,9 @@ export function createBackgroundCheck(root: string, say: (line: string) => void)
     while (steps.size > 0 && !isStopped()) {
       const step = steps.has('generate') ? 'generate' : 'check';
       steps.delete(step);
+      const startedAt = new Date(Date.now() - CLOCK_STEP_MS);
       const { isFailed, output } = await runStep(...(step === 'generate' ? [join(root, 'schema/dist/generate.js')] : [TSC, '-b']));
+      await Promise.all(projects.map((project) => dateBack(join(root, project, 'dist/.tsbuildinfo'), startedAt)));
       if (isStopped()) return;
       if (isFailed) say(`The types are wrong:\n${output}`);
       else if (hadErrors && step === 'check') say('The types are right again');
@@ -58,4 +73,13 @@ export function createBackgroundCheck(root: string, say: (line: string) => void)
       await running;
     },
   };
+}
+
+/**
+ * Gives what `tsc -b` has written the time at which it started: it skips sources that are older than that file, and would never check one that was
+ * edited while it ran.
+ */
+async function dateBack(file: string, startedAt: Date): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found && found.mtime > startedAt) await utimes(file, startedAt, startedAt).catch(() => undefined);
 }

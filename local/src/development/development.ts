@@ -31,8 +31,8 @@ const COMPOSE_TIMEOUT_MS = 60_000;
 
 /** Starts to watch. Changes that arrive while others are applied are applied afterwards, together. */
 export function startDevelopment({ root, restart, say }: DevelopmentOptions): Development {
-  const check = createBackgroundCheck(root, say);
   const dependents = readDependents(root);
+  const check = createBackgroundCheck({ root, projects: [...dependents.keys()], say });
   const end = new AbortController();
   let changed = new Set<string>();
   let applying = Promise.resolve();
