@@ -138,10 +138,10 @@ it.each([
   // Nothing is measured before there are two clients.
   await use(FIRST, '/now', 10);
   await use(SECOND, '/now', 1_000_000);
-  await use(FIRST, path, bytes);
   ask(SECOND, '/second').end();
   for (let n = 0; n < 15; n++) ask(FIRST, '/first').end();
   await until(() => handled.length === 17);
+  await use(FIRST, path, bytes);
   utilization = 1;
   ticks = 0;
   // The limit falls to 2, so that an equal share is the one request that each of them has in flight.

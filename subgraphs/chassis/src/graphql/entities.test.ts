@@ -71,7 +71,7 @@ describe('_entities', () => {
   });
 
   it('resolves a long list in parts, between which other requests are handled, and keeps its order and the path of each error', async () => {
-    const ids = Array.from({ length: 2500 }, (_, i) => (i % 1200 === 7 ? 'broken' : i % 3 === 0 ? 'none' : String(i)));
+    const ids = Array.from({ length: 6000 }, (_, i) => (i % 2600 === 7 ? 'broken' : i % 3 === 0 ? 'none' : String(i)));
     let turns = 0;
     let isOver = false;
     const count = () => {
@@ -82,7 +82,7 @@ describe('_entities', () => {
     const result = await run(ids.map((id) => ({ __typename: 'Place', id })));
     isOver = true;
     expect(result.data).toEqual({ _entities: ids.map((id) => (['broken', 'none'].includes(id) ? null : place(id))) });
-    expect(placesOf(result)).toEqual([7, 1207, 2407].map((index) => ['_entities', index]));
+    expect(placesOf(result)).toEqual([7, 2607, 5207].map((index) => ['_entities', index]));
     expect(turns).toBeGreaterThan(1);
   });
 

@@ -1,7 +1,7 @@
 /** Bounds how many checks of passwords run at once. */
 import { fail } from '@trestle/schema/errors';
 
-/** More would wait longer than the gateway does: this many hashes take 3 s on two free cores. */
+/** More would wait longer than the gateway does: this many hashes take 3 s on two free cores, and 6 s on one. */
 const MAX_WAITING = 120;
 const RETRY_AFTER_SECONDS = 2;
 

@@ -12,7 +12,7 @@ describe('passwords', () => {
 
   // RFC 9110 §15.6.4: 503 when a server cannot handle the request because of overload.
   it('are refused with SERVICE_UNAVAILABLE and retryAfterSeconds when 120 wait, and accepted again afterwards', async () => {
-    const passwords = createPasswords();
+    const passwords = createPasswords(2);
     const hashed = await passwords.hash('ada-Passw0rd!');
     const results = await Promise.allSettled(Array.from({ length: 140 }, () => passwords.matches('x', hashed)));
     const refused = results.filter(({ status }) => status === 'rejected');

@@ -18,8 +18,9 @@ export interface Passwords {
   matches(password: string, passwordHash: string | null): Promise<boolean>;
 }
 
-export function createPasswords(): Passwords {
-  const limit = createConcurrencyLimit(MAX_AT_ONCE);
+/** Creates the hashing of a process. `maxAtOnce` is for tests. */
+export function createPasswords(maxAtOnce = MAX_AT_ONCE): Passwords {
+  const limit = createConcurrencyLimit(maxAtOnce);
   let decoy: Promise<string> | undefined;
   return {
     hash: (password) => limit(() => hash(password, PARAMETERS)),
