@@ -1,8 +1,8 @@
 /**
  * Shares a busy process between its clients: requests beyond what it can process at once wait, and begin for each client in turn. A client with
- * fewer requests in flight than its equal share never waits, nor does one that has used little of the event loop's time. The exception is a client whose
- * requests stop the event loop: they begin one after the other, between those of others. While there is only one client, or the event loop is idle, no
- * request waits.
+ * fewer requests in flight than its equal share never waits, nor does one that has used little of the event loop's time. The exception is a client
+ * whose requests stop the event loop: they begin one after the other, between those of others. While there is only one client, or the event loop is
+ * idle, no request waits.
  */
 import { performance } from 'node:perf_hooks';
 import { type Client, ClientQueues, type Slot, type Task } from './client-queues.ts';
@@ -211,8 +211,8 @@ class FairAdmission implements Admission {
   }
 
   /**
-   * Begins the waiting requests that may begin, some in each iteration of the event loop: hundreds at once would stop it for hundreds of milliseconds. Of
-   * costly clients one in each iteration.
+   * Begins the waiting requests that may begin, some in each iteration of the event loop: hundreds at once would stop it for hundreds of
+   * milliseconds. Of costly clients one in each iteration.
    */
   #fill(): void {
     if (this.#isFilling || !(this.#mayBegin('other') || this.#mayBegin('costly'))) return;

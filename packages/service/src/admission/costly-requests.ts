@@ -1,9 +1,8 @@
 /**
- * Bounds the requests of clients whose requests take so long in one piece that all others wait. They begin one at a time, and more only while the event
- * loop has time left. While requests of other clients are in flight they use half of the event loop's time at most. No I/O.
+ * Bounds the requests of clients whose requests take so long in one piece that all others wait. They begin one at a time, and more only while the
+ * event loop has time left. While requests of other clients are in flight they use half of the event loop's time at most. No I/O.
  */
-import { InFlightLimit } from './in-flight-limit.ts';
-import type { Load } from './in-flight-limit.ts';
+import { InFlightLimit, type Load } from './in-flight-limit.ts';
 
 const LIMIT = { initial: 1, least: 1 };
 /** The part of the event loop's time that costly clients may use while requests of others are in flight. */
