@@ -4,6 +4,7 @@ import { type ErrorCode, type Fault, type FaultOptions, type FieldFault, fail, i
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GraphQLResponseError, GraphQLResult } from '../gateway/graphql-result.ts';
 import type { CompiledOperation } from '../operations/operations.ts';
+import { Cancellation, OperationExpired } from '@trestle/service/process/cancellation';
 import { toParameter } from '../query/list-parameters.ts';
 import { INCLUDE_PREFIX } from '../resources/projection.ts';
 import type { GatewayRequest } from './gateway-request.ts';
@@ -14,6 +15,9 @@ export interface PartialError {
   readonly code: ErrorCode;
   readonly message: string;
 }
+
+/** How long a query that has timed out is repeated, in milliseconds: its client has waited for a whole timeout already. */
+const REPEAT_TIMEOUT_MS = 2000;
 
 const NO_ERRORS: readonly GraphQLResponseError[] = [];
 
@@ -37,7 +41,7 @@ export interface GatewayResult {
 /**
  * Returns the result of an operation. Throws the error of the gateway when the resource itself failed, and NOT_FOUND when there is neither
  * data nor an error. When a related resource failed and made the whole result null, a query is repeated without it, and the result
- * lists the failure in `errors`.
+ * lists the failure in `errors`. A query that has timed out is repeated for two seconds only.
  */
 export async function call(gateway: GatewayClient, request: GatewayRequest): Promise<GatewayResult> {
   const { operation, selection, isMutation, variables, files, headers, trace, cancellation, responseEnd } = request;
@@ -52,8 +56,44 @@ export async function call(gateway: GatewayClient, request: GatewayRequest): Pro
     const failures = errors.map((error) => toPartialError(error, resultPath));
     return { value, compiled, isReplayed, serverTiming, cacheControl, age, cookies, errors: failures };
   }
-  const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
-  if (failed.length === 0) throw toFault(result, errors, request);
+  const partial = isMutation || selection.include.length === 0 ? undefined : await repeat(gateway, request, errors);
+  if (!partial) throw toFault(result, errors, request);
+  return partial;
+}
+
+/**
+ * Returns the result without the inclusions that failed; undefined when none did, or when the query timed out before and does not succeed within
+ * two seconds now.
+ */
+async function repeat(
+  gateway: GatewayClient,
+  request: GatewayRequest,
+  errors: readonly GraphQLResponseError[],
+): Promise<GatewayResult | undefined> {
+  if (!errors.some((error) => toCode(error) === 'UPSTREAM_TIMEOUT')) return callWithoutFailed(gateway, request, errors);
+  const cancellation = request.cancellation?.derive() ?? new Cancellation();
+  const timer = setTimeout(() => {
+    cancellation.expire();
+  }, REPEAT_TIMEOUT_MS);
+  try {
+    return await callWithoutFailed(gateway, { ...request, cancellation }, errors);
+  } catch (error) {
+    if (cancellation.reason instanceof OperationExpired) return undefined;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns the result without the inclusions that failed; undefined when none did. */
+async function callWithoutFailed(
+  gateway: GatewayClient,
+  request: GatewayRequest,
+  errors: readonly GraphQLResponseError[],
+): Promise<GatewayResult | undefined> {
+  const { selection } = request;
+  const failed = await findFailedInclusions(gateway, request, errors);
+  if (failed.length === 0) return undefined;
   const include = selection.include.filter((name) => !failed.some(({ field }) => field === name));
   const partial = await call(gateway, { ...request, selection: { ...selection, include } });
   return { ...partial, errors: [...failed, ...partial.errors] };

@@ -28,4 +28,16 @@ describe('Cancellation', () => {
     expect(request.reasons).toEqual([cancellation.reason]);
     expect(cancellation.reason).toBeInstanceOf(OperationExpired);
   });
+
+  it('ends the cancellations that were derived from it, and not the other way round', () => {
+    const cancellation = new Cancellation();
+    const [of, ofDerived] = [record(), record()];
+    cancellation.add(of);
+    const derived = [cancellation.derive(), cancellation.derive()] as const;
+    derived[1].add(ofDerived);
+    derived[0].expire();
+    expect([derived[0].isCancelled, derived[1].isCancelled, cancellation.isCancelled, of.reasons]).toEqual([true, false, false, []]);
+    cancellation.cancel();
+    expect(ofDerived.reasons).toEqual([cancellation.reason]);
+  });
 });

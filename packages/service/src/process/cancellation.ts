@@ -30,6 +30,17 @@ export class Cancellation {
     else this.#inFlight = [request];
   }
 
+  /** Returns a cancellation for some of the client's requests. It may end sooner than this one, and ends with it. */
+  derive(): Cancellation {
+    const derived = new Cancellation();
+    this.add({
+      abort: (reason) => {
+        derived.#end(reason);
+      },
+    });
+    return derived;
+  }
+
   /** Aborts every request that was added, because the client has disconnected. */
   cancel(): void {
     this.#end(new Error('The client disconnected'));
