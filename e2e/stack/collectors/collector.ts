@@ -9,6 +9,8 @@ export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  /** Nanoseconds, as a decimal number. */
+  readonly endTimeUnixNano: string;
   readonly attributes: readonly { key: string; value: { stringValue?: string; intValue?: number } }[];
   /** The resource's `service.name`. */
   readonly service: string;

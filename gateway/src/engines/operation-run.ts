@@ -39,7 +39,7 @@ export class OperationRun {
   #fetched: FetchReport | undefined;
   /** Set when equal queries wait for the result of this run. */
   #shared: SharedExecution | undefined;
-  /** The span of the execution, up to the result. */
+  /** The span of the execution, up to the result, or up to the last part of one. */
   #span: Scope | undefined;
   /** Ends the execution at its time limit. */
   #timer: NodeJS.Timeout | undefined;
@@ -270,11 +270,11 @@ export class OperationRun {
     this.#isDone = true;
     const { buffers } = this.#options.writing;
     const ending = this.#shared?.settle(ended, buffers) ?? ended;
-    this.#span?.end();
     const program = this.#operation?.program;
     const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching, fetched: this.#fetched };
-    // Later parts of a response share the time limit with the first.
+    // Later parts of a response share the time limit and the span with the first.
     const result = withOutcome(toOperationResult(ending, facts, buffers), () => {
+      this.#span?.end();
       clearTimeout(this.#timer);
     });
     if (this.#cached) this.#cached.end(result, this.#done);
