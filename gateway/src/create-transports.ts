@@ -60,6 +60,7 @@ export function createTransports(
   const sockets = new WebSocketTransport({
     ...requestParts,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
+    prepare: edge.prepare,
     limits: config.sockets,
     buffers,
     requests,

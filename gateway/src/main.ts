@@ -7,6 +7,7 @@ import { createLog, withFields } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
 import { runProcess, startService } from '@trestle/service';
 import { createAdmission } from '@trestle/service/admission/admission';
+import type { Edge } from '@trestle/service/edge/edge';
 import { toEdge } from '@trestle/service/edge/edge-settings';
 import { type Probes, createProbes } from '@trestle/service/probes/probes';
 import { toRequestId } from '@trestle/service/messages/request-id';
@@ -110,7 +111,7 @@ async function start() {
     tls: config.tls,
     probes,
     listeningFields: { path: config.GRAPHQL_PATH },
-    ...nameClients(route(graphs)),
+    ...nameClients(route(graphs, edge)),
     admission,
     maxEventLoopDelayMs: config.GATEWAY_MAX_EVENT_LOOP_DELAY_MS,
     toRefusalResponse,
@@ -147,7 +148,7 @@ function startOne(graph: GraphConfig, { probes, shared }: { readonly probes: Pro
 }
 
 /** Returns the handlers of requests. With one graph they are its own, and a request takes no step more. */
-function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
+function route(graphs: readonly Graph[], { prepare }: Pick<Edge, 'prepare'>): Pick<Graph, 'handle' | 'upgrade'> {
   const [only] = graphs;
   if (only && only.place.name === undefined) return { handle: only.handle, upgrade: only.upgrade };
   const choose = createGraphChooser(graphs);
@@ -160,7 +161,7 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
     upgrade: (request, stream, head) => {
       const graph = choose(request);
       if (graph) graph.upgrade(request, stream, head);
-      else refuseSocket({ request, stream }, fail('NOT_FOUND', NO_GRAPH));
+      else refuseSocket({ request, stream, prepare }, fail('NOT_FOUND', NO_GRAPH));
     },
   };
 }

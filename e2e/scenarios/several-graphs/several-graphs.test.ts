@@ -1,5 +1,6 @@
 /** One gateway that serves several graphs, chosen by path and host. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -119,6 +120,16 @@ describe('a gateway with two graphs', () => {
     const results = await subscriber.wait(3);
     expect(results.map(({ data }) => data)).toEqual([{ sold: 1 }, { sold: 2 }, { sold: 3 }]);
     await subscriber.stop();
+  });
+
+  it('refuses a WebSocket that is for no graph', async () => {
+    const requestId = '6f1c2a52-7f0a-4f0e-9d6e-0d5b9a2f4d12';
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'x-request-id': requestId };
+    const { port } = gateway;
+    const [response] = (await once(httpRequest({ port, path: '/graphql', headers }).end(), 'response')) as [IncomingMessage];
+    expect([response.statusCode, response.headers['x-request-id']]).toEqual([404, requestId]);
+    expect(response.headers).toMatchObject({ date: expect.any(String) as unknown, 'x-content-type-options': 'nosniff' });
+    expect(JSON.parse(await text(response))).toMatchObject({ errors: [{ extensions: { code: 'NOT_FOUND', requestId } }] });
   });
 
   it('shows browsers GraphiQL at the path of a graph', async () => {

@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/clients/client.ts';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { RunningProcess } from '../../stack/processes/process.ts';
 
@@ -61,6 +62,15 @@ describe('a request for a WebSocket', () => {
     expect([refused.status, refused.read('x-request-id')]).toEqual([status, REQUEST_ID]);
     expect(refused.errors).toEqual([{ message: expect.any(String), extensions: expect.objectContaining({ code, requestId: REQUEST_ID }) }]);
     expect(refused.read(accepted)).toBeTruthy();
+  });
+
+  it.each(['/nothing', '/graphql'])('for %s is refused with the headers of every response', async (path) => {
+    const [refused, response] = [await ask(path), await request(`${gateway.url}/nothing`, { method: 'GET' })];
+    const names = [...response.headers.keys()].filter((name) => name.includes('-policy') || name.startsWith('x-'));
+    expect(names).toEqual(expect.arrayContaining(['content-security-policy', 'x-content-type-options', 'x-frame-options']));
+    for (const name of ['date', ...names]) expect([name, refused.read(name)]).toEqual([name, expect.any(String)]);
+    const secure = await ask(path, { 'x-forwarded-proto': 'https' });
+    expect(secure.read('strict-transport-security')).toMatch(/^max-age=\d+/);
   });
 
   it('that there is no room for has Retry-After', async () => {

@@ -2,10 +2,12 @@
 import { toRefusalExtensions } from '@trestle/identity/credentials/challenge';
 import type { Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
+import { retryAfterOf } from './retry-after.ts';
 
 /** Returns the error for the client. `locations` are those of the document that it concerns. */
 export function formatFault(fault: Fault, requestId: string, locations?: GraphQLFormattedError['locations']): GraphQLFormattedError {
-  const { code, message, details, retryAfterSeconds: retryAfter, rateLimit } = fault;
+  const { code, message, details, rateLimit } = fault;
+  const retryAfter = retryAfterOf(fault);
   const extensions = {
     code,
     ...(details && { details }),

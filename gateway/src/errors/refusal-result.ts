@@ -6,13 +6,14 @@ import { DeniedOperation } from '../access/denial.ts';
 import type { OperationResult, Outcome } from '../request/operation.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import { formatFault } from './format-fault.ts';
+import { retryAfterOf } from './retry-after.ts';
 
 /** Returns the result with the errors of the fault. */
 export function toRefusalResult(fault: Fault, requestId: string): OperationResult {
   const bytes = Buffer.from(JSON.stringify({ errors: formatRefusal(fault, requestId) }));
   // The media type decides the status of an operation that is not valid (GraphQL over HTTP, "Status Codes").
   const status = fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status;
-  return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault), retryAfterSeconds: fault.retryAfterSeconds });
+  return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault), retryAfterSeconds: retryAfterOf(fault) });
 }
 
 /** Returns the errors of a fault: one for each field that is denied, and one of every other fault. */

@@ -6,6 +6,7 @@ import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { PersistedQueryFault } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
+import { retryAfterOf } from '../../errors/retry-after.ts';
 import { UnsupportedCoding } from './content-coding.ts';
 import { chooseMediaType } from './negotiation.ts';
 import { type Head, sendText, toRetryAfter } from './send.ts';
@@ -59,7 +60,7 @@ export function sendRefusal(
       'content-type': contentType,
       ...heads[fault.code],
       ...(challenge !== undefined && { 'www-authenticate': challenge + (format?.challengeParameters?.(request) ?? '') }),
-      ...toRetryAfter(fault.retryAfterSeconds),
+      ...toRetryAfter(retryAfterOf(fault)),
       ...(!request.complete && { connection: 'close' }),
     },
     text: JSON.stringify(format?.format(fault, requestId) ?? { errors: [formatFault(fault, requestId)] }),

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Caller } from '@trestle/identity';
 import { takeUrlKeys } from '@trestle/identity/credentials/credential';
 import type { Quota } from '@trestle/limits/quota';
+import type { Edge } from '@trestle/service/edge/edge';
 import { closeSocket } from '@trestle/service/server/close-socket';
 import { type Fault, fail } from '@trestle/schema/errors';
 import { MessageTurns } from '@trestle/service/process/message-turns';
@@ -28,6 +29,8 @@ export interface WebSocketLimits extends ConnectionLimits {
 export interface WebSocketTransportOptions extends IdentifyOptions, SocketRunOptions {
   readonly limits: WebSocketLimits;
   readonly buffers: SendBuffers;
+  /** Adds the headers that every response has. */
+  readonly prepare: Edge['prepare'];
   /** Whether clients may subscribe; WebSockets are refused otherwise. */
   readonly hasSubscriptions: () => boolean;
 }
@@ -61,7 +64,7 @@ export class WebSocketTransport {
     // Otherwise `ws` answers a handshake that is not valid itself, without our headers (RFC 6455 §4.2.2, §4.4).
     this.#server.on('wsClientError', (_, stream, request) => {
       const [fault, ...own] = request.method === 'GET' ? HANDSHAKE_REFUSALS.invalid : HANDSHAKE_REFUSALS.method;
-      refuseSocket({ request, stream }, fault, [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])]);
+      refuseSocket({ request, stream, prepare: options.prepare }, fault, [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])]);
     });
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
@@ -87,7 +90,7 @@ export class WebSocketTransport {
     quota.begin((fault) => {
       this.#guard(stream, () => {
         const refusal = fault ?? this.#findRefusal(request);
-        if (refusal) refuseSocket({ request, stream }, refusal, quota.headersFor(fault ? 429 : 0));
+        if (refusal) refuseSocket({ request, stream, prepare: this.#options.prepare }, refusal, quota.headersFor(fault ? 429 : 0));
         else this.#open(request, stream, head);
       });
     });
@@ -153,7 +156,7 @@ export class WebSocketTransport {
     if (hasUrlKey) return fail('VALIDATION_ERROR', 'An API key in the URL opens no WebSocket. Send the key in `connection_init`.');
     if (!this.#options.hasSubscriptions())
       return fail('FORBIDDEN', 'Subscriptions have been disabled, and WebSockets with them. Send queries and mutations by POST.');
-    if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 });
+    if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');
     if (this.#connections.size < this.#options.limits.maxSockets) return undefined;
     return fail('SERVICE_UNAVAILABLE', 'The server has reached its limit of WebSockets. Retry later.', { retryAfterSeconds: 1 });
   }

@@ -66,7 +66,10 @@ export interface RequestHandlers extends RefusalOptions, RefusalHeaders {
 }
 
 /** Why a request is refused: the code decides the status, the message is for the client. */
-export type Reason = Pick<Refusal, 'code' | 'message'>;
+export interface Reason extends Pick<Refusal, 'code' | 'message'> {
+  /** Seconds after which the client may send the request again. */
+  readonly retryAfterSeconds?: number;
+}
 
 /** The value of Strict-Transport-Security: browsers use HTTPS only for a year after they have used it once (RFC 6797, spec §9). */
 export const HSTS = 'max-age=31536000; includeSubDomains';
@@ -97,11 +100,13 @@ export const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'CONNECT is 
 export const TOO_MANY: Reason = {
   code: 'SERVICE_UNAVAILABLE',
   message: 'Too many requests of one client are waiting. Retry after the number of seconds in Retry-After.',
+  retryAfterSeconds: 1,
 };
 /** The event loop of the process is late. */
 export const OVERLOADED: Reason = {
   code: 'SERVICE_UNAVAILABLE',
   message: 'The server is overloaded. Retry later.',
+  retryAfterSeconds: 2,
 };
 /** `Expect` has another value than `100-continue` (RFC 9110 §10.1.1). */
 export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect must be 100-continue or absent.' };
@@ -230,7 +235,7 @@ export function createSocketRefuser(handlers: RefusalOptions & RefusalHeaders) {
 
 /** Returns a function that logs a refusal and returns its response. */
 export function createRefuser({ log, headersOf, toRefusalResponse = toEnvelope }: RefusalOptions) {
-  return ({ code, message }: Reason, { headers: sent, socket, url }: RefusedRequest): Message => {
+  return ({ code, message, retryAfterSeconds }: Reason, { headers: sent, socket, url }: RefusedRequest): Message => {
     const requestId = toRequestId(sent['x-request-id']);
     const { status } = ERRORS[code];
     log.info('refused', { requestId, status, code });
@@ -239,6 +244,7 @@ export function createRefuser({ log, headersOf, toRefusalResponse = toEnvelope }
       ...headersOf?.(url),
       ...headers,
       'X-Content-Type-Options': 'nosniff',
+      ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
       ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }),
     };
     return toMessage(status, { ...content, headers: all }, requestId);

@@ -200,7 +200,7 @@ function createOverloadHandler(options: ServiceOptions, traffic: Traffic): Handl
   return (request, response) => {
     traffic.count('too many requests of one client');
     const { status, headers, body } = toRefusal(TOO_MANY, request);
-    response.writeHead(status, { ...headers, 'Retry-After': '1' }).end(request.method === 'HEAD' ? '' : body);
+    response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : body);
   };
 }
 

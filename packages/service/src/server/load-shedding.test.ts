@@ -47,6 +47,7 @@ describe('a service with maxEventLoopDelayMs', () => {
       upgrade = await requestUpgrade(service.port);
       return upgrade.startsWith('HTTP/1.1 503');
     });
+    expect(upgrade).toMatch(/\r\nretry-after: 2\r\n/i);
     const paths = ['/livez', '/readyz', '/metrics'];
     const statuses: number[] = [];
     await blockUntil(async () => {

@@ -17,8 +17,6 @@ export interface LoadShedding {
   close(): void;
 }
 
-const RETRY_AFTER_SECONDS = 2;
-
 /** Without a limit nothing is refused, and nothing is measured. */
 const NO_SHEDDING: LoadShedding = { refuses: () => false, wrap: (handle) => handle, close: () => undefined };
 
@@ -45,7 +43,7 @@ export function createLoadShedding(options: ServiceOptions): LoadShedding {
         return;
       }
       const { status, headers, body } = toRefusal(OVERLOADED, request);
-      response.writeHead(status, { ...headers, 'Retry-After': String(RETRY_AFTER_SECONDS) }).end(request.method === 'HEAD' ? '' : body);
+      response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : body);
     },
     close: () => {
       loop.close();

@@ -103,7 +103,7 @@ export function createSocketServer({ schema, operations, verifier, log }: Socket
   return {
     upgrade(request, socket, head) {
       if (request.url?.split('?')[0] !== '/graphql') {
-        refuseUpgrade(socket, '404 Not Found');
+        refuseUpgrade(socket, { status: 404 });
         return;
       }
       sockets.handleUpgrade(request, socket, head, (peer) => {
