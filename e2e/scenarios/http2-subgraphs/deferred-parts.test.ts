@@ -113,9 +113,24 @@ describe('deferred fragments of a subgraph by HTTP/2', () => {
   });
 
   it.each<[string, (stream: ServerHttp2Stream) => void]>([
-    ['a stream is reset', (stream) => { stream.close(constants.NGHTTP2_INTERNAL_ERROR); }],
-    ['a status is 500', (stream) => { reply(stream, 'no', 500); }],
-    ['a response is cut off', (stream) => { reply(stream, '{"data":'); }],
+    [
+      'a stream is reset',
+      (stream) => {
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      },
+    ],
+    [
+      'a status is 500',
+      (stream) => {
+        reply(stream, 'no', 500);
+      },
+    ],
+    [
+      'a response is cut off',
+      (stream) => {
+        reply(stream, '{"data":');
+      },
+    ],
   ])('fail on their own when %s', async (_, fail) => {
     handle = (field, stream) => {
       if (field === 'tide') fail(stream);
