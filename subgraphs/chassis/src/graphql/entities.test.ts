@@ -12,15 +12,20 @@ const SDL = `
   type Thing @key(fields: "reference", resolvable: false) { id: ID! reference: ID! @inaccessible }
 `;
 
-async function run(representations: readonly unknown[]): Promise<ExecutionResult> {
+async function run(
+  representations: readonly unknown[],
+  contextValue?: object,
+  onFind: () => void = () => undefined,
+): Promise<ExecutionResult> {
   const find = ({ id }: { id: string }) => {
+    onFind();
     if (id === 'broken') return Promise.reject(fail('SERVICE_UNAVAILABLE', 'The database cannot be reached'));
     return Promise.resolve(id === 'none' ? null : { id, name: `Place ${id}` });
   };
   const schema = buildSubgraphSchema([{ typeDefs: parse(SDL), resolvers: { Place: { __resolveReference: find } } }]);
   applyEntities(schema);
   const document = parse('query ($of: [_Any!]!) { _entities(representations: $of) { ... on Place { id reference name } } }');
-  return execute({ schema, document, variableValues: { of: representations } });
+  return execute({ schema, document, variableValues: { of: representations }, contextValue });
 }
 const place = (id: string) => ({ id, reference: id, name: `Place ${id}` });
 const placesOf = ({ errors = [] }: ExecutionResult) => errors.map(({ path }) => path);
@@ -84,6 +89,15 @@ describe('_entities', () => {
     expect(result.data).toEqual({ _entities: ids.map((id) => (['broken', 'none'].includes(id) ? null : place(id))) });
     expect(placesOf(result)).toEqual([7, 2607, 5207].map((index) => ['_entities', index]));
     expect(turns).toBeGreaterThan(1);
+  });
+
+  it('resolves no further part of a long list when the client has disconnected', async () => {
+    let found = 0;
+    const context = { isAbandoned: () => found > 0 };
+    const sent = Array.from({ length: 6000 }, (_, i) => ({ __typename: 'Place', id: String(i) }));
+    const { errors } = await run(sent, context, () => found++);
+    expect(found).toBe(2500);
+    expect(errors?.map(({ message }) => message)).toEqual(['The client has disconnected.']);
   });
 
   it('refuses more than 100,000 representations at once', async () => {

@@ -7,6 +7,7 @@ import { type FieldFault, fail } from '@trestle/schema/errors';
 import { ID_LENGTH } from '@trestle/schema/lengths';
 import { REFERENCE_FIELD } from '@trestle/schema/references';
 import { type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema, defaultFieldResolver, isObjectType } from 'graphql';
+import type { RequestContext } from '../request/context.ts';
 import { checkString } from '../values/strings.ts';
 import { MAX_LIST_ITEMS } from './result-limits.ts';
 
@@ -28,6 +29,9 @@ interface Entity {
   /** Absent for an entity type that another subgraph resolves. */
   readonly resolve: ResolveReference | undefined;
 }
+
+/** What an execution needs of its context. */
+type Requester = Pick<RequestContext, 'isAbandoned'> | undefined;
 
 /** What a representation stands for, or what is wrong with it. */
 type Found =
@@ -57,7 +61,7 @@ export function applyEntities(schema: GraphQLSchema): void {
     return faults.length > 0 ? { faults } : { faults: undefined, reference: { __typename: type.name, id: id ?? '' }, resolve };
   };
 
-  field.resolve = (_, { representations }: { representations: readonly unknown[] }, context, info) => {
+  field.resolve = (_, { representations }: { representations: readonly unknown[] }, context: Requester, info) => {
     const { length } = representations;
     if (length > MAX_LIST_ITEMS)
       throw fail('VALIDATION_ERROR', `${String(length)} representations exceed the limit of ${String(MAX_LIST_ITEMS)}.`);
@@ -68,15 +72,23 @@ export function applyEntities(schema: GraphQLSchema): void {
       const { reference, resolve } = found;
       return withTypename(resolve(reference, context, info), reference.__typename);
     };
-    return length > MAX_AT_ONCE ? resolveInParts(representations, resolveOne) : representations.map(resolveOne);
+    return length > MAX_AT_ONCE ? resolveInParts(representations, resolveOne, context) : representations.map(resolveOne);
   };
 }
 
-/** Resolves a long list with pauses, in which other requests are handled. Returns an error in place of each entity that fails. */
-async function resolveInParts(representations: readonly unknown[], resolveOne: (sent: unknown) => unknown): Promise<unknown[]> {
+/**
+ * Resolves a long list with pauses, in which other requests are handled. Returns an error in place of each entity that fails. Rejects when the client
+ * disconnects before the last part.
+ */
+async function resolveInParts(
+  representations: readonly unknown[],
+  resolveOne: (sent: unknown) => unknown,
+  context: Requester,
+): Promise<unknown[]> {
   const entities: unknown[] = [];
   for (let from = 0; from < representations.length; from += MAX_AT_ONCE) {
     if (from > 0) await nextIteration();
+    if (context?.isAbandoned?.()) throw fail('SERVICE_UNAVAILABLE', 'The client has disconnected.');
     const part = representations.slice(from, from + MAX_AT_ONCE);
     const settled = await Promise.allSettled(part.map(resolveOne));
     for (const result of settled) entities.push(result.status === 'fulfilled' ? result.value : result.reason);
