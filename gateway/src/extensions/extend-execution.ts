@@ -2,6 +2,7 @@
 import { type Fault, toFault } from '@trestle/schema/errors';
 import { toRefusalResult } from '../errors/refusal-result.ts';
 import { NO_STORE } from '../request/cache-policy.ts';
+import type { RequestContext } from '../request/context.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { Hooks } from './compile-hooks.ts';
@@ -22,13 +23,13 @@ export function extendExecution(execute: Execute, hooks: OperationHooks, check: 
   if (!onOperation && !onResponse) return execute;
   const finish = withResponseHook(onResponse);
   return (request, done) => {
-    const { extended, requestId } = request.context;
+    const { extended } = request.context;
     if (!extended) {
       execute(request, done);
       return;
     }
     const end = (result: OperationResult) => {
-      finish(extended, { result, requestId, done });
+      finish(extended, { result, context: request.context, done });
     };
     if (!onOperation) {
       execute(request, end);
@@ -39,7 +40,7 @@ export function extendExecution(execute: Execute, hooks: OperationHooks, check: 
       const operation = event.toOperation();
       const isReplaced = operation !== request;
       const fault = refusal ?? (isReplaced ? findFault(check, operation) : undefined);
-      if (fault) end(toRefusalResult(fault, requestId));
+      if (fault) end(toRefusalResult(fault, request.context.requestId));
       else if (isReplaced)
         execute(operation, (result) => {
           end({ ...result, caching: NO_STORE });
@@ -51,7 +52,7 @@ export function extendExecution(execute: Execute, hooks: OperationHooks, check: 
 
 interface Finished {
   readonly result: OperationResult;
-  readonly requestId: string;
+  readonly context: Pick<RequestContext, 'requestId' | 'cancellation'>;
   readonly done: (result: OperationResult) => void;
 }
 
@@ -61,15 +62,23 @@ function withResponseHook(onResponse: OperationHooks['onResponse']): (extended: 
     return (_, { result, done }) => {
       done(result);
     };
-  return (extended, { result, requestId, done }) => {
+  return (extended, { result, context, done }) => {
     const event = new WrittenEvent(extended, result);
     onResponse(event, (fault) => {
       const written = event.toResult();
-      if (fault) written.release?.();
+      if (fault) discard(written, context);
       const { operationKind, operationName } = result;
-      done(fault ? { ...toRefusalResult(fault, requestId), operationKind, operationName } : written);
+      done(fault ? { ...toRefusalResult(fault, context.requestId), operationKind, operationName } : written);
     });
   };
+}
+
+/** Ends a result that is not sent. What would follow it ends at once, because its fetches are cancelled. */
+function discard({ release, rest }: OperationResult, { cancellation }: Finished['context']): void {
+  release?.();
+  if (!rest) return;
+  cancellation.cancel();
+  rest(() => undefined);
 }
 
 /** Returns the fault that `check` throws, if any. */
