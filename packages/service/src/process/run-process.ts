@@ -1,14 +1,17 @@
 /** Runs a process from its `main.ts` and ends it in order. */
+import cluster from 'node:cluster';
 import type { Log } from '@trestle/log';
 import { repairJsonParse } from './escaped-keys.ts';
 import { watchHeap } from './heap-watch.ts';
 
+/** What a process sends to the parent that spawned it with a channel, once it has started: another program that has its port cannot send it. */
+export const READY_MESSAGE = 'ready';
 /** How long a stop may take by default. `npm start` gives its processes 6 s. */
 const STOP_LIMIT_MS = 8000;
 
 /**
  * Runs a process from its `main.ts`. `start` returns the function that stops it. SIGTERM, SIGINT and the end of the parent process that
- * spawned it with a channel stop it once. The exit code is 0 after a complete stop. It is 1 when the start or the stop fails, which is
+ * spawned it with a channel stop it once. That parent gets {@link READY_MESSAGE} after the start. The exit code is 0 after a complete stop. It is 1 when the start or the stop fails, which is
  * logged, and when the stop takes longer than `delayMs` (for which the process goes on to serve) and `stopLimitMs` together.
  */
 export async function runProcess(
@@ -25,6 +28,7 @@ export async function runProcess(
     const stop = await start();
     watchHeap();
     process.off('disconnect', endEarly);
+    announceReady();
     let stopping = false;
     const end = (signal: string) => {
       if (stopping) return;
@@ -48,6 +52,11 @@ export async function runProcess(
     log.error(startFailure(error), { error });
     process.exit(1);
   }
+}
+
+/** Messages between the primary of a cluster and its workers are their own. A parent that has ended meanwhile is noticed by its disconnection. */
+function announceReady(): void {
+  if (cluster.isPrimary) process.send?.(READY_MESSAGE, undefined, undefined, () => undefined);
 }
 
 function startFailure(error: unknown): string {
