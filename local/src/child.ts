@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { READY_MESSAGE } from '@trestle/service/process/run-process';
 import { toTerminalLine } from './log-lines.ts';
 import type { ProcessPlan } from './processes.ts';
 
@@ -9,6 +10,8 @@ import type { ProcessPlan } from './processes.ts';
 export interface Child {
   /** Resolves with how the process ended, such as `SIGKILL` or `code 1`. */
   readonly ended: Promise<string>;
+  /** Returns whether the process itself has reported that it has started. */
+  hasStarted(): boolean;
   /** Returns the last warnings, errors and lines of standard error, at most six. */
   lastErrors(): readonly string[];
   /** Sends a signal to the process. */
@@ -51,7 +54,12 @@ export function startChild({ plan, log, say }: ChildOptions): Child {
     log(line);
     if (line.trim() !== '') keep(line);
   });
+  let hasStarted = false;
+  child.on('message', (message) => {
+    if (message === READY_MESSAGE) hasStarted = true;
+  });
   return {
+    hasStarted: () => hasStarted,
     ended: new Promise((resolve) => {
       child.once('error', (error) => {
         resolve(error.message);

@@ -1,4 +1,4 @@
-/** Checks that ports are free before any process is started. */
+/** Checks that ports are free before processes are started. */
 import { createServer } from 'node:net';
 
 /** Names a port and the setting that configures it. */
@@ -23,7 +23,8 @@ export async function findPortFaults(wanted: readonly WantedPort[]): Promise<str
   return faults.filter((fault) => fault !== undefined);
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
+/** Returns whether a server can listen at the port of an address. */
+export function isFree(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     // On a machine without IPv6 no other program can use the port.

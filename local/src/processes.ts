@@ -34,7 +34,8 @@ export interface ProcessPlan {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const HOST = '127.0.0.1';
+/** Where the processes listen. */
+export const HOST = '127.0.0.1';
 /** Options of Node.js for every process, also in deployments. */
 const NODE_OPTIONS_FILE = 'packages/service/node.env';
 /** The setting of glibc's memory allocator that this file describes. */

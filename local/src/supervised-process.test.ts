@@ -1,4 +1,6 @@
 /** Tests the supervision with real processes: small servers whose behaviour the environment sets. */
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +18,10 @@ const SERVER = `
   createServer((request, response) => {
     if (request.url === '/readyz') response.end('{}');
     else response.end(String(process.pid));
-  }).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('{"level":"info","msg":"listening"}'));
+  }).listen(Number(process.env.PORT), '127.0.0.1', () => {
+    console.log('{"level":"info","msg":"listening"}');
+    process.send('ready');
+  });
   process.on('SIGTERM', () => { if (!process.env.STUBBORN) process.exit(0); });
   process.on('disconnect', () => process.exit(0));
 `;
@@ -43,7 +48,7 @@ async function make(name: string, env: Record<string, string> = {}) {
   const plan = { name, args: [join(home, 'main.mjs')], port, env: { PORT: String(port), ...env } };
   const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
   made.push(process);
-  return { process, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };
+  return { process, port, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };
 }
 
 describe('superviseProcess', () => {
@@ -70,6 +75,27 @@ describe('superviseProcess', () => {
     await until(() => said.includes('users is ready again'));
     expect(await pid()).not.toBe(first);
     expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.1 s', 'users is ready again']);
+  });
+
+  it('rejects the start when another program at its port answers', async () => {
+    const { process, port } = await make('users');
+    const other = await takePort(port);
+    await expect(process.start()).rejects.toThrow(/^users did not start \(code 1\)/);
+    await close(other);
+  });
+
+  it('waits for its port while another program has it, and names the port', async () => {
+    const { process: supervised, port, pid } = await make('users');
+    await supervised.start();
+    const first = await pid();
+    process.kill(first, 'SIGKILL');
+    const other = await takePort(port);
+    const waits = `users cannot start: port ${String(port)} is in use by another program. It starts when the port is free.`;
+    await until(() => said.includes(waits));
+    await close(other);
+    await until(() => said.includes('users is ready again'));
+    expect(await pid()).not.toBe(first);
+    expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.1 s', waits, 'users is ready again']);
   });
 
   it('restarts a process on request without a delay, also one that ignores SIGTERM', async () => {
@@ -106,6 +132,22 @@ describe('stopInOrder', () => {
     expect(said).toEqual([]);
   });
 });
+
+/** Starts another program, which answers every request with 200, as soon as the port is free. */
+async function takePort(port: number): Promise<Server> {
+  const server = createServer((_, response) => response.end());
+  while (!server.listening) {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening').catch(() => undefined);
+  }
+  return server;
+}
+
+async function close(server: Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+}
 
 async function until(check: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;

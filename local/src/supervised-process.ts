@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
-import type { ProcessPlan } from './processes.ts';
+import { isFree } from './ports.ts';
+import { HOST, type ProcessPlan } from './processes.ts';
 import { type EndedRun, NO_FAILURES, countFailure, toDelay } from './restart-delay.ts';
 
 /** Controls a supervised process. */
@@ -33,6 +34,9 @@ export interface SuperviseOptions {
 
 const READY_POLL_MS = 50;
 const READY_TIMEOUT_MS = 60_000;
+const PORT_POLL_MS = 200;
+/** The workers of a gateway that was killed hold its port for a moment. */
+const PORT_GRACE_MS = 1000;
 /** In development a restart is worth more than requests in flight. */
 const RESTART_GRACE_MS = 500;
 
@@ -123,9 +127,10 @@ class Supervision implements SupervisedProcess {
       if (this.#requested === undefined) {
         failures = countFailure(failures, ended);
         await this.#delayRestart(run.child, ended.how, toDelay(failures));
-        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may be aborted during the delay
-        if (this.#stopping.signal.aborted) return;
       }
+      await this.#waitForPort();
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may be aborted during the delay
+      if (this.#stopping.signal.aborted) return;
       run = this.#launch();
       const requested = this.#requested;
       this.#requested = undefined;
@@ -144,6 +149,20 @@ class Supervision implements SupervisedProcess {
     this.#say(`${this.name} ended unexpectedly (${how}${toReason(child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
     this.#wake = new AbortController();
     await delay(delayMs, undefined, { signal: this.#wake.signal }).catch(() => undefined);
+  }
+
+  /** Waits until no other program has the port, or until the process is stopped. Prints one line when it has to wait. */
+  async #waitForPort(): Promise<void> {
+    const { port } = this.#plan;
+    const { signal } = this.#stopping;
+    const startedAt = Date.now();
+    for (let isSaid = false; !signal.aborted && !(await isFree(port, HOST));) {
+      if (!isSaid && Date.now() - startedAt >= PORT_GRACE_MS) {
+        this.#say(`${this.name} cannot start: port ${String(port)} is in use by another program. It starts when the port is free.`);
+        isSaid = true;
+      }
+      await delay(PORT_POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 }
 
@@ -177,7 +196,8 @@ async function waitUntilReady(child: Child, { name, port }: ProcessPlan, signal:
   const ended: { how?: string } = {};
   void child.ended.then((how) => (ended.how = how));
   const deadline = Date.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(port))) {
+  // Another program that has the port may answer.
+  while (!child.hasStarted() || !(await isReady(port))) {
     signal.throwIfAborted();
     if (ended.how !== undefined) throw new Error([`${name} did not start (${ended.how}):`, ...child.lastErrors()].join('\n  '));
     if (Date.now() > deadline) throw new Error(`${name} was not ready within ${String(READY_TIMEOUT_MS / 1000)} s. See its log.`);
@@ -187,7 +207,7 @@ async function waitUntilReady(child: Child, { name, port }: ProcessPlan, signal:
 
 async function isReady(port: number): Promise<boolean> {
   try {
-    const { status } = await fetch(`http://127.0.0.1:${String(port)}/readyz`, { signal: AbortSignal.timeout(2000) });
+    const { status } = await fetch(`http://${HOST}:${String(port)}/readyz`, { signal: AbortSignal.timeout(2000) });
     return status === 200;
   } catch {
     return false;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { describeInChromium, launchChromium } from '../../stack/clients/chromium.ts';
-import { request } from '../../stack/clients/client.ts';
+import { request, until } from '../../stack/clients/client.ts';
 import { type TestRegistry, startRegistry } from './registry-client.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
@@ -15,6 +15,13 @@ beforeAll(async () => {
 afterAll(() => registry.stop());
 
 const get = (path: string, headers: Record<string, string> = {}) => request(`${registry.url}${path}`, { method: 'GET', headers });
+
+/** Returns the statuses and routes of the GET requests that were counted. */
+async function countRoutes(): Promise<string[]> {
+  const { text } = await get('/metrics');
+  const counted = text.matchAll(/_seconds_count\{http_request_method="GET",http_route=("[^"]*"),http_response_status_code="(\d+)"\}/g);
+  return [...counted].map(([, route = '', status = '']) => `${status} ${route}`);
+}
 
 describe('GET /graphql of the registry', () => {
   it('serves GraphiQL with its files to browsers, and GraphQL to any other client', async () => {
@@ -40,6 +47,18 @@ describe('GET /graphql of the registry', () => {
   it('is where browsers are sent from /', async () => {
     const response = await fetch(`${registry.url}/`, { headers: BROWSER, redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, 'graphql']);
+  });
+
+  it('is counted as the route of GraphQL, with its files and the redirect to it', async () => {
+    const [, script = ''] = /"(graphql\/assets\/[^"]+)"/.exec((await get('/graphql', BROWSER)).text) ?? [];
+    await get(`/${script}`);
+    await fetch(`${registry.url}/`, { headers: BROWSER, redirect: 'manual' });
+    await get('/nothing');
+    // A request is counted when its response has been sent, which may be after the client has it.
+    await until(async () => (await countRoutes()).includes('404 ""'));
+    expect(await countRoutes()).toEqual(expect.arrayContaining(['200 "/graphql"', '302 "/graphql"']));
+    expect(await countRoutes()).not.toEqual(expect.arrayContaining(['200 ""']));
+    expect(await countRoutes()).not.toEqual(expect.arrayContaining(['302 ""']));
   });
 });
 

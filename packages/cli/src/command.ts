@@ -37,6 +37,8 @@ export interface Command {
   /** What it does, in one sentence. */
   readonly summary: string;
   readonly options: Options;
+  /** Whether it has options only: an argument, such as an environment without `--environment`, is an error then. */
+  readonly takesNoArguments?: true;
   readonly run: (context: CommandContext) => Promise<ExitCode>;
 }
 

@@ -37,4 +37,17 @@ describe('run', () => {
     expect(await runWith('subgraph')).toEqual([2, expect.stringContaining('subgraph check')]);
     expect(await runWith('subgraph', '--help')).toEqual([0, expect.not.stringContaining('launch list')]);
   });
+
+  it.each([
+    'launch rollback',
+    'launch list',
+    'subgraph list',
+    'contract list',
+    'operations list',
+    'supergraph fetch',
+    'supergraph compose',
+  ])('ends with 2 for an argument of %s, such as an environment without --environment', async (words) => {
+    const [code, output] = await runWith(...words.split(' '), 'staging');
+    expect([code, output]).toEqual([2, `error ${words} takes options only, not "staging". See trestle ${words} --help.\n`]);
+  });
 });

@@ -94,6 +94,9 @@ function parse(command: Command, args: readonly string[]): Given {
   } catch (error) {
     throw usageError(`${(error as Error).message} See trestle ${command.words} --help.`);
   }
+  const [argument] = parsed.positionals;
+  if (command.takesNoArguments && argument !== undefined)
+    throw usageError(`${command.words} takes options only, not "${argument}". See trestle ${command.words} --help.`);
   const values = parsed.values as Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   const list = (option: string) => [values[option] ?? []].flat().filter((value) => typeof value === 'string');
   const text = (option: string) => list(option).at(-1);

@@ -9,6 +9,8 @@ import { REFERENCE_STYLE, toReferencePage } from './reference-page.ts';
 /** The bundle of GraphiQL, from `src` and from `dist`: the same files that the gateway serves. */
 const GRAPHIQL = new URL('../../../gateway/dist/graphiql/', import.meta.url);
 const DOCS = '/docs';
+/** The route under which GraphiQL is counted, with its assets and the redirect to it, as at the gateway. */
+const GRAPHQL = '/graphql';
 
 /** Creates the handler of pages. Any other request is passed on. */
 export function createPages(schema: GraphQLSchema): NonNullable<HttpOptions['pages']> {
@@ -21,7 +23,10 @@ export function createPages(schema: GraphQLSchema): NonNullable<HttpOptions['pag
   return (request, response, next) => {
     const report = reportOf(response);
     const { requestId } = report;
-    if (serveGraphiql({ request, response, requestId }, () => undefined)) return;
+    if (serveGraphiql({ request, response, requestId }, () => undefined)) {
+      report.route = GRAPHQL;
+      return;
+    }
     if (request.url !== DOCS || (request.method !== 'GET' && request.method !== 'HEAD')) {
       next();
       return;

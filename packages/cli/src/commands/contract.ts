@@ -41,6 +41,7 @@ export const contractList: Command = {
   usage: '',
   summary: 'Lists the contracts of an environment.',
   options: {},
+  takesNoArguments: true,
   async run(context) {
     const query = `query Contracts($name: String!) { environment(name: $name) { contracts ${CONTRACT} } }`;
     const variables = { name: context.environment() };

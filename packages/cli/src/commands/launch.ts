@@ -25,6 +25,7 @@ export const launchList: Command = {
   usage: '[--first N]',
   summary: 'Lists the releases of an environment, the newest first.',
   options: { first: { type: 'string' } },
+  takesNoArguments: true,
   async run(context) {
     const query = `query Launches($name: String!, $first: Int!) { environment(name: $name) { releases(first: $first) ${RELEASE} } }`;
     const variables = { name: context.environment(), first: readNumber(context, 'first', 20) };
@@ -63,6 +64,7 @@ export const launchRollback: Command = {
   usage: '[--to RELEASE] [--expected-release N] [--message TEXT]',
   summary: 'Ends a canary, or serves an earlier launch again, by default the one before.',
   options: { to: { type: 'string' }, 'expected-release': { type: 'string' }, message: { type: 'string' } },
+  takesNoArguments: true,
   async run(context) {
     const [to, message] = [context.text('to'), context.text('message')];
     const input = {

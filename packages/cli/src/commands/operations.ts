@@ -81,6 +81,7 @@ export const operationsList: Command = {
   usage: '',
   summary: 'Lists the operations that clients have registered.',
   options: {},
+  takesNoArguments: true,
   async run(context) {
     const query = `query Operations($name: String!, $after: ID) {
       environment(name: $name) { operations(first: ${String(BATCH)}, after: $after) { id hash name client createdAt } } }`;

@@ -11,6 +11,7 @@ export const subgraphList: Command = {
   usage: '',
   summary: 'Lists the subgraphs of an environment.',
   options: {},
+  takesNoArguments: true,
   async run(context) {
     const query = 'query List($name: String!) { environment(name: $name) { subgraphs { name url id actor createdAt } } }';
     const { environment } = await context.registry().send<{

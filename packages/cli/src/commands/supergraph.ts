@@ -20,6 +20,7 @@ export const supergraphFetch: Command = {
   usage: '[--contract NAME] [--api] [--output FILE]',
   summary: 'Prints the supergraph of an environment or a contract, or with --api the schema that clients see.',
   options: { contract: { type: 'string' }, api: { type: 'boolean' }, output: { type: 'string' } },
+  takesNoArguments: true,
   async run(context) {
     const name = context.text('contract');
     if (name !== undefined) {
@@ -41,6 +42,7 @@ export const supergraphCompose: Command = {
   usage: '--config FILE [--api] [--output FILE]',
   summary: 'Composes the subgraphs of a configuration file, without a registry.',
   options: { config: { type: 'string' }, api: { type: 'boolean' }, output: { type: 'string' } },
+  takesNoArguments: true,
   async run(context) {
     const { reporter } = context;
     const subgraphs = await readConfig(context.required('config'));

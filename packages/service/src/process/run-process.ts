@@ -1,8 +1,11 @@
 /** Runs a process from its `main.ts` and ends it in order. */
+import cluster from 'node:cluster';
 import type { Log } from '@trestle/log';
 import { repairJsonParse } from './escaped-keys.ts';
 import { watchHeap } from './heap-watch.ts';
 
+/** What a process sends to the parent that spawned it with a channel, once it has started: another program that has its port cannot send it. */
+export const READY_MESSAGE = 'ready';
 /** How long a stop may take by default. `npm start` gives its processes 6 s. */
 const STOP_LIMIT_MS = 8000;
 
@@ -20,9 +23,9 @@ export interface StopLimits {
 
 /**
  * Runs a process from its `main.ts`. `start` returns the function that stops it. SIGTERM, SIGINT and the end of the parent process that
- * spawned it with a channel stop it once. The exit code is 0 after a complete stop. It is 1 when the start or the stop fails, which is
- * logged, and when the stop takes longer than `delayMs` and `stopLimitMs` together. It is 1 also when the start goes on for more than a second
- * after a signal.
+ * spawned it with a channel stop it once. That parent gets {@link READY_MESSAGE} after the start. The exit code is 0 after a complete stop. It is 1
+ * when the start or the stop fails, which is logged, and when the stop takes longer than `delayMs` and `stopLimitMs` together. It is 1 also when
+ * the start goes on for more than a second after a signal.
  */
 export async function runProcess(log: Log, start: () => Promise<Stop>, limits: StopLimits = {}): Promise<void> {
   repairJsonParse();
@@ -46,6 +49,7 @@ export async function runProcess(log: Log, start: () => Promise<Stop>, limits: S
     clearTimeout(startLimit);
     watchHeap();
     process.off('disconnect', endEarly);
+    announceReady();
     process.on('disconnect', () => {
       end('disconnect');
     });
@@ -66,6 +70,11 @@ function endInOrder(log: Log, stop: Stop, { stopLimitMs = STOP_LIMIT_MS, delayMs
       process.exit(1);
     },
   );
+}
+
+/** Messages between the primary of a cluster and its workers are their own. A parent that has ended meanwhile is noticed by its disconnection. */
+function announceReady(): void {
+  if (cluster.isPrimary) process.send?.(READY_MESSAGE, undefined, undefined, () => undefined);
 }
 
 function startFailure(error: unknown): string {
