@@ -125,9 +125,10 @@ describe('a response', () => {
   it('is cut before its timeout when the bytes to send exceed the limit of the process', async () => {
     await start({ writeTimeoutMs: 60_000, maxSendingBytes: 20 * 1024 * 1024 });
     for (let i = 0; i < 6; i++) open('GET /large HTTP/1.1\r\nHost: a\r\n\r\n').pause();
-    await until(() => responses.length === 6 && responses.filter(({ destroyed }) => destroyed).length >= 3);
-    const waiting = responses.reduce((sum, { destroyed, writableLength }) => sum + (destroyed ? 0 : writableLength), 0);
-    expect(waiting).toBeLessThanOrEqual(20 * 1024 * 1024);
+    const waiting = () => responses.reduce((sum, { destroyed, writableLength }) => sum + (destroyed ? 0 : writableLength), 0);
+    // The last response may begin after the others have been cut.
+    await until(() => responses.length === 6 && waiting() <= 20 * 1024 * 1024);
+    expect(waiting()).toBeGreaterThan(0);
   });
 });
 
