@@ -122,6 +122,20 @@ describe('tokens', () => {
     expect(first((await registry.graphql('{ environments { name } }', {}, 'trestle_reg_x')).errors)?.extensions.code).toBe('UNAUTHORIZED');
   });
 
+  it('are not created with limits that no subgraph or environment can meet', async () => {
+    const create = (limits: object) =>
+      registry.graphql('mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }', {
+        input: { name: 'ci', scopes: ['PUBLISH'], ...limits },
+      });
+    for (const [limits, field] of [
+      [{ environments: ['prod', 'Prod'] }, 'environments.1'],
+      [{ subgraphs: ['all users'] }, 'subgraphs.0'],
+    ] as const) {
+      const { extensions } = first((await create(limits)).errors) ?? {};
+      expect(extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
+    }
+  });
+
   it('of administrators that are limited list and revoke those within their limits, and no others', async () => {
     const [mine, other] = [newEnvironment(), newEnvironment()];
     const create = async (limits: object, secret?: string) => {

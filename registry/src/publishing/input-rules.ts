@@ -24,6 +24,11 @@ export function checkEnvironment(environment: string, field = 'environment'): vo
   rejectFaults(ENVIRONMENT_NAME.test(environment) ? [] : [{ field, message }]);
 }
 
+/** Throws VALIDATION_ERROR unless each string can name a subgraph. */
+export function checkSubgraphNames(names: readonly string[], field: string): void {
+  rejectFaults(names.flatMap((name, i) => checkName(name, `${field}.${String(i)}`)));
+}
+
 /** Throws VALIDATION_ERROR that lists every faulty field: of names, addresses, lengths, and for a name that is there twice. */
 export function checkSubgraphs(subgraphs: readonly SubgraphInput[], deleted: readonly string[] = []): void {
   const names = [...subgraphs.map(({ name }) => name), ...deleted];

@@ -11,13 +11,23 @@ import { readTokenConfig } from './config.ts';
 
 /** Exit codes: 1 when nothing was changed, 2 for invalid arguments. */
 try {
-  const args = parseArguments(process.argv.slice(2));
+  const args = readArguments();
   if (args === 'help') process.stdout.write(`${USAGE}\n`);
-  else await run(args);
+  else if (args) await run(args);
 } catch (error) {
-  const isUsage = (error as { code?: unknown }).code?.toString().startsWith('ERR_PARSE_ARGS') ?? false;
-  process.stderr.write(`${toMessage(error)}${isUsage ? `\n\n${USAGE}` : ''}\n`);
-  process.exitCode = isUsage ? 2 : 1;
+  process.stderr.write(`${toMessage(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Returns undefined for invalid arguments, which are reported. */
+function readArguments(): ReturnType<typeof parseArguments> | undefined {
+  try {
+    return parseArguments(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${toMessage(error)}\n\n${USAGE}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
 }
 
 async function run(token: NewToken): Promise<void> {

@@ -1,7 +1,7 @@
 /** Creates and finds tokens. */
 import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail, rejectFaults } from '@trestle/schema/errors';
-import { checkText } from '../publishing/input-rules.ts';
+import { checkEnvironment, checkSubgraphNames, checkText } from '../publishing/input-rules.ts';
 import type { Token, TokenScope } from '../records.ts';
 import type { Store } from '../store.ts';
 import { createSecret, hashSecret, isSecret } from './secret.ts';
@@ -21,8 +21,8 @@ export async function createToken(
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   checkText(name, { field: 'name', min: 1, max: 100 });
   rejectFaults(scopes.length > 0 ? [] : [{ field: 'scopes', message: 'must have at least one item' }]);
-  for (const [field, items] of Object.entries({ subgraphs, environments }))
-    for (const item of items ?? []) checkText(item, { field, min: 1, max: 64 });
+  checkSubgraphNames(subgraphs ?? [], 'subgraphs');
+  for (const [i, name] of (environments ?? []).entries()) checkEnvironment(name, `environments.${String(i)}`);
   const secret = createSecret();
   const row = { id: createId('tok'), name, scopes: [...new Set(scopes)], subgraphs: subgraphs ?? null, environments: environments ?? null };
   return { token: await store.insertToken(row, hashSecret(secret)), secret };
