@@ -55,6 +55,17 @@ describe('toListResponse', () => {
     expect(linksOf('offset=1000&limit=10', 5000, 1000)).not.toHaveProperty('next');
   });
 
+  it.each([
+    ['a list that fits on a page', { ...PAGE.pageInfo, hasNextPage: false, hasPreviousPage: false }],
+    ['an empty page behind the last item', { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null }],
+  ])('links to the first page by cursor from %s', (_, pageInfo) => {
+    const query = 'role=admin&cursor=&limit=5';
+    const context = { prefix: '/v1', path: '/users', search: new URLSearchParams(query), paging: read(query).paging };
+    const { headers } = toListResponse({ pageInfo, edges: [] }, represent, context);
+    expect(headers).toEqual({ link: '</v1/users?role=admin&cursor=&limit=5>; rel="first"' });
+    expect(read('cursor=&limit=5').faults).toEqual([]);
+  });
+
   it('links to the next and the last page of a list that can be read to its end', () => {
     expect(linksOf('page=2', 35)).toEqual({
       first: 'page=1&limit=10',

@@ -84,6 +84,8 @@ function toEnvelope(paging: Paging, connection: Connection): PagedEnvelope {
       const nextCursor = hasNextPage ? endCursor : null;
       const prevCursor = hasPreviousPage && startCursor !== null ? toBackwardCursor(startCursor) : null;
       const pages = {
+        // The empty cursor is that of the first page. So every list has a link, also one whose pages cannot be numbered (contract §4).
+        first: { cursor: '', limit },
         ...(prevCursor !== null && { prev: { cursor: prevCursor, limit } }),
         ...(nextCursor !== null && { next: { cursor: nextCursor, limit } }),
       };

@@ -234,3 +234,22 @@ it('the mutations of one request see the changes of earlier ones', async () => {
     codes: {},
   });
 });
+
+describe('a change to the values that a resource has', () => {
+  it('keeps the version and the time of the last change, and reports no event', async () => {
+    const post = await content.createPost('usr_owner', { status: 'DRAFT' });
+    const input = { title: post.title, body: post.body, tags: post.tags, status: 'DRAFT' };
+    const document = 'mutation ($id: ID!, $input: UpdatePostInput!) { updatePost(id: $id, input: $input) { version } }';
+    const { data } = await content.run(document, { caller: callerOf('usr_owner'), variables: { id: post.id, input } });
+    expect(data).toEqual({ updatePost: { version: 1 } });
+    expect(await content.prisma.post.findUnique({ where: { id: post.id } })).toMatchObject({ version: 1, updatedAt: post.updatedAt });
+    expect(await content.prisma.$queryRaw`SELECT "type" FROM "outbox" WHERE "subject" = ${post.id}`).toEqual([{ type: 'post.created' }]);
+  });
+
+  it('is PRECONDITION_FAILED with another expected version', async () => {
+    const { id, title } = await content.createPost('usr_owner');
+    const document = 'mutation ($id: ID!, $input: UpdatePostInput!) { updatePost(id: $id, input: $input, expectedVersions: [7]) { id } }';
+    const { codes } = await content.run(document, { caller: callerOf('usr_owner'), variables: { id, input: { title } } });
+    expect(codes).toEqual({ updatePost: 'PRECONDITION_FAILED' });
+  });
+});

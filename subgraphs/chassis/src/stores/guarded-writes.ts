@@ -1,4 +1,5 @@
 /** Writes that check version and rule in the statement itself, so that nothing can change in between, and explain why no row matched. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Fault } from '@trestle/schema/errors';
 import { fail } from '@trestle/schema/errors';
 import { type ExpectedVersions, gone, notFound, versionMismatch } from '../request/faults.ts';
@@ -31,7 +32,7 @@ export interface GuardedUpdateOptions<Row extends Versioned, Change extends obje
   /** A single statement that updates the row if it meets the conditions, and returns it. */
   readonly update: (args: {
     where: Guard<Row, Rule>;
-    data: Change & { updatedAt: Date; version: { increment: number } };
+    data: Partial<Change> & { updatedAt?: Date; version: { increment: number } };
   }) => PromiseLike<readonly Row[]>;
 }
 
@@ -48,8 +49,9 @@ export interface Expectation<Rule = object> {
 }
 
 /**
- * Creates the function that changes a row in one statement; an empty change returns the row as it is. It throws NOT_FOUND, GONE,
- * PRECONDITION_FAILED for another version, or BUSINESS_RULE_VIOLATION where the rule does not hold, and then has changed nothing.
+ * Creates the function that changes a row in one statement. A change to the values that the row has returns the row as it is: its
+ * version grows with each change, and only then (contract §2). The function throws NOT_FOUND, GONE, PRECONDITION_FAILED for another
+ * version, or BUSINESS_RULE_VIOLATION where the rule does not hold, and then has changed nothing.
  */
 export function createGuardedUpdate<Row extends Versioned, Change extends object, Rule extends object = object>(
   options: GuardedUpdateOptions<Row, Change, Rule>,
@@ -59,10 +61,19 @@ export function createGuardedUpdate<Row extends Versioned, Change extends object
   return async (id, change, { expectedVersions, rule }) => {
     const where = { ...toGuard<Row, Rule>(id, expectedVersions), ...rule?.where };
     const data = { ...change, updatedAt: clock(), version: { increment: 1 } };
-    const [row] = Object.keys(change).length > 0 ? await update({ where, data }) : await find(where);
+    let [row] = await find(where);
+    // Written as it is, because a write waits for concurrent ones, which may change the values.
+    if (row && hasValues(row, change)) [row] = await update({ where, data: { version: { increment: 0 } } as typeof data });
+    if (row && !hasValues(row, change)) [row] = await update({ where, data });
     if (!row) throw await explainMiss(explanation, id, { expectedVersions, ...(rule && { rule }) });
     return row;
   };
+}
+
+/** Returns whether the row has these values. A column that is not read is taken for a changed one. */
+function hasValues(row: object, values: object): boolean {
+  const columns = new Map<string, unknown>(Object.entries(row));
+  return Object.entries(values).every(([column, value]) => value === undefined || isDeepStrictEqual(columns.get(column), value));
 }
 
 /** What a deletion is created from. */

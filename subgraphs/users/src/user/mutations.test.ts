@@ -57,6 +57,19 @@ describe('replaceUser beside another change of the account', () => {
     expect(events).toEqual([{ type: 'ROLE_CHANGED' }]);
   });
 
+  it('does not lose the former name to a change that is not committed yet', async () => {
+    const user = await system.createUser();
+    const args = { id: user.id, input: { email: user.email, name: 'Ada' } };
+    const replaced = await system.duringTransaction(change(`"name" = 'Grace'`), [user.id], () => replaceUser(args, createContext(user.id)));
+    expect(replaced).toMatchObject({ name: 'Ada', version: 3 });
+  });
+
+  it('keeps the version when it has the values of the account', async () => {
+    const user = await system.createUser();
+    const args = { id: user.id, input: { email: user.email, name: 'Ada', bio: null, age: null } };
+    expect(await replaceUser(args, createContext(user.id))).toMatchObject({ version: 1, updatedAt: user.updatedAt });
+  });
+
   it('makes each of several changes at once, without a precondition', async () => {
     const user = await system.createUser();
     const names = Array.from({ length: 20 }, (_, i) => `Ada ${String(i)}`);
