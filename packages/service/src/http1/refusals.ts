@@ -7,6 +7,7 @@ import { type Message, endBare, toHttpMessage } from '../messages/bare-responses
 import { isLean } from './lean-reader/lean-response.ts';
 import { runPaced } from '../process/paced.ts';
 import { readHead } from './checked-head.ts';
+import { BAD_EXPECTATION, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from './refusal-reasons.ts';
 import { findRequestId, toRequestId } from '../messages/request-id.ts';
 import { addedHeadersOf } from '../messages/response-headers.ts';
 
@@ -65,24 +66,9 @@ export interface RequestHandlers extends RefusalOptions, RefusalHeaders {
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
-/** Why a request is refused: the code decides the status, the message is for the client. */
-export interface Reason extends Pick<Refusal, 'code' | 'message'> {
-  /** Seconds after which the client may send the request again. */
-  readonly retryAfterSeconds?: number;
-}
-
 /** The value of Strict-Transport-Security: browsers use HTTPS only for a year after they have used it once (RFC 6797, spec §9). */
 export const HSTS = 'max-age=31536000; includeSubDomains';
 
-/** The method is none of those that Node's parser knows. */
-export const UNKNOWN_METHOD: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server does not support the request method.' };
-/** The headers or the body exceeded a limit of time or rate. */
-export const TOO_SLOW: Reason = { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive completely in time. Send it again.' };
-/** All headers together exceed their limit. */
-export const HEADERS_TOO_LARGE: Reason = {
-  code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
-  message: 'The request headers are too large. Send fewer or shorter headers.',
-};
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** By the error codes of Node's parser. Its messages are not used: they quote the request. */
 const REASONS: Readonly<Record<string, Reason>> = {
@@ -92,25 +78,6 @@ const REASONS: Readonly<Record<string, Reason>> = {
   // For RTSP's methods, which the parser knows, it reports this text in place of a code of its own.
   'Invalid method for HTTP/x.x request': UNKNOWN_METHOD,
 };
-/** The request breaks the syntax or framing of HTTP. */
-export const MALFORMED: Reason = { code: 'VALIDATION_ERROR', message: 'The request is not well-formed HTTP.' };
-/** The method is CONNECT (RFC 9110 §9.3.6). */
-export const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'CONNECT is not supported: the server is not a proxy.' };
-/** A client has too many waiting requests. */
-export const TOO_MANY: Reason = {
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'Too many requests of one client are waiting. Retry after the number of seconds in Retry-After.',
-  retryAfterSeconds: 1,
-};
-/** The event loop of the process is late. */
-export const OVERLOADED: Reason = {
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The server is overloaded. Retry later.',
-  retryAfterSeconds: 2,
-};
-/** `Expect` has another value than `100-continue` (RFC 9110 §10.1.1). */
-export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect must be 100-continue or absent.' };
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -7,7 +7,15 @@ import { limitFrames } from './http2-floods.ts';
 import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
 import { manageSessions } from './http2-sessions.ts';
 import { runPaced } from '../process/paced.ts';
-import { BAD_EXPECTATION, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from '../http1/refusals.ts';
+import {
+  BAD_EXPECTATION,
+  HEADERS_TOO_LARGE,
+  MALFORMED,
+  NO_PROXY,
+  type Reason,
+  TOO_SLOW,
+  UNKNOWN_METHOD,
+} from '../http1/refusal-reasons.ts';
 import { isHost } from '../messages/host.ts';
 import { type RequestHandlers, createRefuser } from '../http1/refusals.ts';
 import type { TrafficLimits } from '../settings.ts';

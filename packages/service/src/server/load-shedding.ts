@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter } from 'prom-client';
 import { watchEventLoop } from '../process/event-loop-delay.ts';
-import { OVERLOADED, createRefuser } from '../http1/refusals.ts';
+import { OVERLOADED } from '../http1/refusal-reasons.ts';
+import { createRefuser } from '../http1/refusals.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
