@@ -1,7 +1,7 @@
 /** Answers preflight requests of browsers before anything identifies the caller: they never carry a credential (Fetch Standard §3.2.2). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Edge } from './edge.ts';
-import { type Reason } from '../http1/refusal-reasons.ts';
+import type { Reason } from '../http1/refusal-reasons.ts';
 import { type RefusalOptions, createRefuser } from '../http1/refusals.ts';
 import { toRequestId } from '../messages/request-id.ts';
 

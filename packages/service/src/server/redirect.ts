@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { hasCredential } from '../messages/has-credential.ts';
 import { endBare, toHttpMessage } from '../messages/bare-responses.ts';
-import { type Reason } from '../http1/refusal-reasons.ts';
+import type { Reason } from '../http1/refusal-reasons.ts';
 import { type RefusalOptions, createRefuser } from '../http1/refusals.ts';
 import { toRequestId } from '../messages/request-id.ts';
 import type { LateHeaders } from '../messages/response-headers.ts';
