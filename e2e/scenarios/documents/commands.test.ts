@@ -83,7 +83,7 @@ const PAGES: Readonly<Record<string, Promised>> = {
       'REST reference': [],
       'API keys': [/"secret":"trestle_live_/],
       Filters: [/"data":\[\{"age":3\d|"age":(?:3\d|40)/],
-      Paging: [/^link: <\/v1\/users\?[^>]*>; rel="next"/im],
+      Paging: [/^link: .*<\/v1\/users\?[^>]*>; rel="next"/im],
       'Shape of a resource': [/"author":\{"id":"usr_/],
       Files: [/"id":"vid_/],
       'ETags and conditional requests': [/Builds bridges\./],

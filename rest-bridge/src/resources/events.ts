@@ -8,17 +8,22 @@ interface Connection {
   readonly edges: readonly { readonly node: unknown }[];
 }
 
+/** The parameters that say where a page begins. */
+const POSITION = ['after', 'cursor'];
+
 /** Returns the response of a list of events. `nextCursor` is always there: a client that has read all asks with it for later ones. */
 export function toEventsResponse(result: unknown, represent: Represent, context: RepresentationContext): RouteResponse {
   const { edges, pageInfo } = result as Connection;
   const { hasNextPage, hasPreviousPage: hasPrevPage, endCursor: nextCursor } = pageInfo;
   const limit = context.paging?.variant === 'cursor' ? context.paging.limit : 0;
+  const links = [`<${toTargetWith(context, {}, POSITION)}>; rel="first"`];
+  if (hasNextPage) links.push(`<${toTargetWith(context, { after: nextCursor }, POSITION)}>; rel="next"`);
   return {
     status: 200,
     body: {
       data: edges.map(({ node }) => represent(node).body),
       pagination: { limit, hasNextPage, hasPrevPage, nextCursor, prevCursor: null },
     },
-    ...(hasNextPage && { headers: { link: `<${toTargetWith(context, { after: nextCursor }, ['cursor'])}>; rel="next"` } }),
+    headers: { link: links.join(', ') },
   };
 }
