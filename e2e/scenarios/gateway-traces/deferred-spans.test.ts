@@ -3,24 +3,15 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/clients/client.ts';
 import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { TIDES } from '../../stack/federation/tides.ts';
 
-const sources = {
-  harbours: {
-    sdl: 'type Query { harbour: Harbour! } type Harbour @key(fields: "code") { code: ID! }',
-    resolvers: { Query: { harbour: () => ({ code: 'HAM' }) } },
-  },
-  tides: {
-    sdl: 'type Harbour @key(fields: "code") { code: ID! tide: Float }',
-    resolvers: { Harbour: { __resolveReference: (key: object) => key, tide: () => 1.5 } },
-  },
-};
 const QUERY = '{ harbour { code ... @defer { tide } } }';
 
 let collector: Collector;
 let federation: Federation;
 beforeAll(async () => {
   collector = await startCollector();
-  federation = await startFederation(sources, {
+  federation = await startFederation(TIDES, {
     env: { MAX_DEFERRED: '10', OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
   });
 });

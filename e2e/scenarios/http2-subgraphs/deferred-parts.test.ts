@@ -1,9 +1,7 @@
 /** Results in parts (`@defer`) whose deferred fields come from a subgraph by HTTP/2. */
-import { once } from 'node:events';
-import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, constants, createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { type ServerHttp2Session, type ServerHttp2Stream, constants } from 'node:http2';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type TestHttp2Server, listenHttp2, reply } from '@trestle/http-client/http2/http2-server';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { readMetric, request, until } from '../../stack/clients/client.ts';
@@ -22,48 +20,29 @@ const TIMEOUT_MS = 1000;
 type Field = 'tide' | 'level';
 
 let federation: Federation;
-let server: Http2Server;
-const sessions = new Set<ServerHttp2Session>();
+let server: TestHttp2Server;
 /** The deferred fetches that have arrived. */
 const arrived: Field[] = [];
 /** What the subgraph does with each of them. */
 let handle: (field: Field, stream: ServerHttp2Stream) => void;
 
-const reply = (stream: ServerHttp2Stream, body: string, status = 200) => {
-  stream.respond({ ':status': status, 'content-type': 'application/json' });
-  stream.end(body);
-};
 const replyData = (field: Field, stream: ServerHttp2Stream) => {
   reply(stream, JSON.stringify({ data: { _entities: [{ [field]: 1.5 }] } }));
 };
 
 beforeAll(async () => {
-  server = createServer();
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
+  server = await listenHttp2((stream, body) => {
+    const field = body.includes('tide') ? 'tide' : 'level';
+    arrived.push(field);
+    handle(field, stream);
   });
-  server.on('stream', (stream) => {
-    stream.on('error', () => undefined);
-    void text(stream).then(
-      (body) => {
-        const field = body.includes('tide') ? 'tide' : 'level';
-        arrived.push(field);
-        handle(field, stream);
-      },
-      () => undefined,
-    );
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
+  const url = `${server.origin}/graphql`;
   const client = { SUBGRAPH_URL_TIDES: url, UPSTREAM_CLIENT_TIDES: 'http2', SUBGRAPH_RETRY_PERCENT: '0' };
   federation = await startFederation(SOURCES, { env: { ...client, SUBGRAPH_TIMEOUT_MS: String(TIMEOUT_MS), MAX_DEFERRED: '10' } });
 });
 afterAll(async () => {
   await federation.stop();
-  for (const session of sessions) session.destroy();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 beforeEach(() => {
   handle = replyData;
@@ -105,11 +84,11 @@ describe('deferred fragments of a subgraph by HTTP/2', () => {
       if (field === 'tide') stream.once('close', () => (code = stream.rstCode));
       else replyData(field, stream);
     };
-    const open = [...sessions];
+    const open = [...server.sessions];
     expect(await ask()).toEqual([LEVEL, [{ tide: null }, ['UPSTREAM_TIMEOUT']]]);
     await until(() => Promise.resolve(code !== undefined));
     expect(code).toBe(constants.NGHTTP2_CANCEL);
-    expect([...sessions]).toEqual(open);
+    expect([...server.sessions]).toEqual(open);
   });
 
   it.each<[string, (stream: ServerHttp2Stream) => void]>([
@@ -122,7 +101,8 @@ describe('deferred fragments of a subgraph by HTTP/2', () => {
     [
       'a status is 500',
       (stream) => {
-        reply(stream, 'no', 500);
+        stream.respond({ ':status': 500 });
+        stream.end('no');
       },
     ],
     [
@@ -155,7 +135,7 @@ describe('deferred fragments of a subgraph by HTTP/2', () => {
       await ask();
       codes = [];
       arrived.length = 0;
-      open = [...sessions];
+      open = [...server.sessions];
       handle = (_, stream) => stream.once('close', () => codes.push(stream.rstCode));
     });
     const expectCancelled = async () => {
@@ -163,7 +143,7 @@ describe('deferred fragments of a subgraph by HTTP/2', () => {
       expect(codes).toEqual([constants.NGHTTP2_CANCEL, constants.NGHTTP2_CANCEL]);
       handle = replyData;
       expect(await ask()).toEqual(expect.arrayContaining([TIDE, LEVEL]));
-      expect([...sessions]).toEqual(open);
+      expect([...server.sessions]).toEqual(open);
     };
 
     it.each(['multipart/mixed', 'text/event-stream'])('that accepts %s disconnects', async (accept) => {

@@ -9,17 +9,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/clients/client.ts';
 import { type Collector, startCollector } from '../../stack/collectors/collector.ts';
 import { type Federation, startFederation } from '../../stack/federation/federation.ts';
+import { TIDES } from '../../stack/federation/tides.ts';
 
-const sources = {
-  harbours: {
-    sdl: 'type Query { harbour: Harbour! } type Harbour @key(fields: "code") { code: ID! }',
-    resolvers: { Query: { harbour: () => ({ code: 'HAM' }) } },
-  },
-  tides: {
-    sdl: 'type Harbour @key(fields: "code") { code: ID! tide: Float }',
-    resolvers: { Harbour: { __resolveReference: (key: object) => key, tide: () => 1.5 } },
-  },
-};
 const toModule = (gate: string) => `
 const onResponse = async (event) => {
   await fetch('${gate}');
@@ -44,7 +35,7 @@ beforeAll(async () => {
   collector = await startCollector();
   const env = { MAX_DEFERRED: '10', EXTENSIONS_FILE: file, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
   // The limit of a fetch is longer than a test may take.
-  federation = await startFederation(sources, { env: { ...env, SUBGRAPH_TIMEOUT_MS: '300000' } });
+  federation = await startFederation(TIDES, { env: { ...env, SUBGRAPH_TIMEOUT_MS: '300000' } });
 });
 afterAll(async () => {
   await federation.stop();
