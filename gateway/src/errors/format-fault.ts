@@ -1,8 +1,8 @@
 /** Formats a fault as a GraphQL error (GraphQL §7.1.2, contract §3). */
 import { toRefusalExtensions } from '@trestle/identity/credentials/challenge';
 import type { Fault } from '@trestle/schema/errors';
+import { retryAfterOf } from '@trestle/schema/retry-after';
 import type { GraphQLFormattedError } from 'graphql';
-import { retryAfterOf } from './retry-after.ts';
 
 /** Returns the error for the client. `locations` are those of the document that it concerns. */
 export function formatFault(fault: Fault, requestId: string, locations?: GraphQLFormattedError['locations']): GraphQLFormattedError {

@@ -1,12 +1,12 @@
 /** The result of an operation that is refused before its execution, or that cannot be executed. No I/O. */
 import { toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
+import { retryAfterOf } from '@trestle/schema/retry-after';
 import type { GraphQLFormattedError } from 'graphql';
 import { DeniedOperation } from '../access/denial.ts';
 import type { OperationResult, Outcome } from '../request/operation.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import { formatFault } from './format-fault.ts';
-import { retryAfterOf } from './retry-after.ts';
 
 /** Returns the result with the errors of the fault. */
 export function toRefusalResult(fault: Fault, requestId: string): OperationResult {

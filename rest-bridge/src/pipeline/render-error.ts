@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { toChallenge } from '@trestle/identity/credentials/challenge';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
+import { retryAfterOf } from '@trestle/schema/retry-after';
 import type { Refusal, RefusalResponse } from '@trestle/service/http1/refusals';
 import { VARY } from '../http/caching.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
@@ -93,17 +94,14 @@ function toProblem(fault: ReportedFault, requestId: string): object {
   };
 }
 
-/** For a 503 that does not say itself when to retry: spec §8 demands it of each. */
-const DEFAULT_RETRY_SECONDS = 1;
-
 function toErrorHeaders(error: unknown, fault: Fault): ResponseHeaders {
-  const { code, retryAfterSeconds = code === 'SERVICE_UNAVAILABLE' ? DEFAULT_RETRY_SECONDS : undefined } = fault;
+  const retryAfter = retryAfterOf(fault);
   const challenge = toChallenge(fault);
   return {
     ...(error instanceof MethodNotAllowed && { allow: error.allow }),
     ...(error instanceof RangeNotSatisfiable && { 'content-range': `bytes */${String(error.size)}` }),
     ...(challenge !== undefined && { 'www-authenticate': challenge }),
-    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
   };
 }
 

@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
+import { retryAfterOf } from '@trestle/schema/retry-after';
 import type { Edge } from '@trestle/service/edge/edge';
 import { HSTS, isSecure } from '@trestle/service/http1/refusals';
 import { type HeaderList, addedHeadersOf } from '@trestle/service/messages/response-headers';
 import { toRequestId } from '@trestle/service/messages/request-id';
 import { refuseUpgrade } from '@trestle/service/server/refuse-upgrade';
 import { formatFault } from '../../errors/format-fault.ts';
-import { retryAfterOf } from '../../errors/retry-after.ts';
 
 /** A request for a WebSocket, and its connection. */
 export interface SocketRequest {

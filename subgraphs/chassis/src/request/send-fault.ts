@@ -1,11 +1,9 @@
 /** Sends a fault of a request that did not become an operation. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, type Fault } from '@trestle/schema/errors';
+import { retryAfterOf } from '@trestle/schema/retry-after';
 import { endBeforeBody } from '@trestle/service/http1/streamed-body';
 import { toFaultExtensions } from './fault-extensions.ts';
-
-/** For a 503 that names no time (spec §8). */
-const RETRY_AFTER_SECONDS = 1;
 
 /** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
 export function sendFault(
@@ -16,7 +14,7 @@ export function sendFault(
   const { code, message } = fault;
   const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...toFaultExtensions(fault) } }] });
   const { status } = ERRORS[code];
-  const retryAfter = fault.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : undefined);
+  const retryAfter = retryAfterOf(fault);
   response.writeHead(status, {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     'content-type': 'application/json; charset=utf-8',

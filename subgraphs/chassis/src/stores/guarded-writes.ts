@@ -49,9 +49,9 @@ export interface Expectation<Rule = object> {
 }
 
 /**
- * Creates the function that changes a row in one statement. A change to the values that the row has returns the row as it is: its
- * version grows with each change, and only then (contract §2). The function throws NOT_FOUND, GONE, PRECONDITION_FAILED for another
- * version, or BUSINESS_RULE_VIOLATION where the rule does not hold, and then has changed nothing.
+ * Creates the function that changes a row: it reads the row, then checks and writes it in one statement. A change to the values that the row
+ * has returns the row as it is: its version grows with each change, and only then (contract §2). The function throws NOT_FOUND, GONE,
+ * PRECONDITION_FAILED for another version, or BUSINESS_RULE_VIOLATION where the rule does not hold, and then has changed nothing.
  */
 export function createGuardedUpdate<Row extends Versioned, Change extends object, Rule extends object = object>(
   options: GuardedUpdateOptions<Row, Change, Rule>,
@@ -62,7 +62,7 @@ export function createGuardedUpdate<Row extends Versioned, Change extends object
     const where = { ...toGuard<Row, Rule>(id, expectedVersions), ...rule?.where };
     const data = { ...change, updatedAt: clock(), version: { increment: 1 } };
     let [row] = await find(where);
-    // Written as it is, because a write waits for concurrent ones, which may change the values.
+    // Also a row that has the values is written, with the same version: the statement waits for concurrent writes, after which it may have others.
     if (row && hasValues(row, change)) [row] = await update({ where, data: { version: { increment: 0 } } as typeof data });
     if (row && !hasValues(row, change)) [row] = await update({ where, data });
     if (!row) throw await explainMiss(explanation, id, { expectedVersions, ...(rule && { rule }) });

@@ -1,5 +1,5 @@
 /** After how many seconds a client may send a refused request again. */
-import type { Fault } from '@trestle/schema/errors';
+import type { Fault } from './errors.ts';
 
 const DEFAULT_SECONDS = 1;
 
